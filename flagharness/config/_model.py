@@ -1,0 +1,348 @@
+"""The model config: how a model is reached and sampled."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from flagharness.config._find import bundled_folder
+from flagharness.config._snapshot import REMOVED
+from flagharness.errors import ConfigError, did_you_mean
+
+logger = logging.getLogger(__name__)
+
+_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
+_HTTP_TYPES = ("http", "gpt", "openai")
+_OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
+_WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "bbox_space", "model_path", "server_port")
+_SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "stop", "reasoning", "thinking", "provider")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """One model, as the JSON file describes it. What is not set is not sent.
+
+    Times are in seconds, image sizes in bytes and pixels.
+    """
+
+    model_name: str
+    endpoints: tuple[str, ...] = ()
+    """Full chat-completions URLs; empty for an in-process model."""
+    api_key: str | None = field(default=None, repr=False)
+    model_type: str = "http"
+    """"http", or ``file.py:Class`` / ``package.module:Class`` for an in-process model."""
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+    num_workers: int = 8
+    """Requests in flight."""
+    num_infers: int = 1
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """Body fields beside model and messages: temperature, max_tokens, ... and all of ``extra_body``."""
+    system_prompt: str | None = None
+    stream: bool = False
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_image_size: int | None = None
+    max_long_side: int | None = None
+    min_short_side: int | None = None
+    timeout: float = 600.0
+    max_retries: int = 5
+    retry_wait_max: float = 60.0
+    reasoning_tags: tuple[str, str] = ("<think>", "</think>")
+    answer_tag: str | None = None
+    output_dir: str | None = None
+    source: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The config as written, placeholders unresolved and literal secrets removed: what a run records."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values that must never reach a file or a log."""
+    base_folder: Path = Path()
+    """What a relative ``file.py`` of ``model_type`` is relative to."""
+
+    @property
+    def in_process(self) -> bool:
+        return self.model_type not in _HTTP_TYPES
+
+
+def load_model_config(source: str | None, overrides: Mapping[str, Any] | None = None) -> ModelConfig:
+    """Read and check a model config.
+
+    Args:
+        source: Path of a JSON file, a bare name of one in ``model_configs/``, or JSON text; None when the
+            command line says everything.
+        overrides: Command-line values; None means not given, every other value (0 too) wins.
+
+    Raises:
+        ConfigError: Unreadable, of a wrong type, or incomplete; names the key.
+    """
+    values, where, folder = _read(source)
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    if "url" in given:
+        values.pop("base_url", None)
+    values.update(given)
+    return _check(values, where, folder)
+
+
+def _read(source: str | None) -> tuple[dict[str, Any], str, Path]:
+    if source is None:
+        return {}, "command line", Path.cwd()
+    if source.lstrip().startswith("{"):
+        return _object(source, "--cfg"), "--cfg", Path.cwd()
+    path = Path(source).expanduser()
+    if not path.is_file():
+        ours = bundled_folder("model_configs") / (
+            path.name if path.suffix == ".json" else f"{path.name}.json"
+        )
+        if path.is_absolute() or len(path.parts) > 2 or not ours.is_file():
+            known = sorted(file.stem for file in bundled_folder("model_configs").glob("*.json"))
+            raise ConfigError(
+                f"--cfg {source}: no such file.{did_you_mean(path.stem, known)} Shipped: {', '.join(known)}."
+            )
+        path = ours
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--cfg {source}: cannot read the model config: {error}") from error
+    return _object(text, str(path)), str(path), path.resolve().parent
+
+
+def _object(text: str, where: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"{where}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}. A model config is one JSON object."
+        ) from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: a model config is one JSON object, got {type(values).__name__}.")
+    return values
+
+
+def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
+    values = dict(raw)
+    secrets: list[str] = []
+
+    def fail(key: str, expected: str) -> ConfigError:
+        shown = REMOVED if key == "api_key" else repr(raw.get(key))
+        return ConfigError(f"{where}: `{key}` must be {expected}, got {shown}.")
+
+    def take(key: str, kind: type | tuple[type, ...], expected: str, default: Any = None) -> Any:
+        value = values.pop(key, None)
+        if value is None:
+            return default
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise fail(key, expected)
+        return _resolved(value, key, where, secrets)
+
+    def number(key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int) -> Any:
+        what = "a whole number" if kind is int else "a number"
+        value = take(key, kind, f"{what} of at least {minimum:g}", default)
+        if value is not None and value < minimum:
+            raise fail(key, f"{what} of at least {minimum:g}")
+        return value
+
+    name = take("model_name", str, "a string")
+    if not name:
+        raise ConfigError(f"{where}: `model_name` is missing. Set it in the model config or with --model.")
+    model_type = take("model_type", str, "a string", "http")
+    if model_type in _OTHER_PROTOCOLS:
+        raise ConfigError(
+            f"{where}: model_type '{model_type}' speaks its provider's own protocol, which this version does not. "
+            f"Use the provider's OpenAI-compatible endpoint with model_type 'http'."
+        )
+    if model_type not in _HTTP_TYPES and ":" not in model_type:
+        raise ConfigError(
+            f"{where}: model_type {model_type!r} is neither 'http' nor the place of a class such as "
+            f"'my_model.py:MyModel' or 'package.module:MyModel'."
+        )
+    if values.pop("backend", None):
+        raise ConfigError(
+            f"{where}: `backend` (starting a local server) is not part of this version. Start the server yourself "
+            f"and give its address as `url`."
+        )
+    values.pop("extra_args", None)
+    sampling = _sampling(values, take, number, where)
+    config = ModelConfig(
+        model_name=name,
+        model_type=model_type,
+        endpoints=_endpoints(values, where, secrets, needed=model_type in _HTTP_TYPES),
+        api_key=take("api_key", str, "a string") or None,
+        model_args=take("model_args", dict, "an object", {}),
+        num_workers=number("num_workers", 1, 8),
+        num_infers=number("num_infers", 1, 1),
+        sampling=sampling,
+        system_prompt=take("system_prompt", str, "a string"),
+        stream=take("stream", bool, "true or false", False),
+        extra_headers=_headers(values, where, secrets),
+        max_image_size=number("max_image_size", 1, None),
+        max_long_side=number("max_long_side", 1, None),
+        min_short_side=number("min_short_side", 1, None),
+        timeout=float(number("timeout", 0.001, values.pop("retry_time", None) or 600.0, (int, float))),
+        max_retries=number("max_retries", 0, 5),
+        retry_wait_max=float(number("retry_wait_max", 0, 60.0, (int, float))),
+        reasoning_tags=_tags(values, fail),
+        answer_tag=take("answer_tag", str, "a string"),
+        output_dir=take("output_dir", str, "a string"),
+        base_folder=folder,
+    )
+    for key in values:
+        if key in _WITHOUT_EFFECT:
+            if values[key]:
+                logger.warning("%s: `%s` has no effect in this version.", where, key)
+        else:
+            logger.warning("%s: nothing reads `%s`.%s", where, key, did_you_mean(key, _KNOWN))
+    if config.api_key and not _PLACEHOLDER.search(str(raw.get("api_key", ""))):
+        secrets.append(config.api_key)
+    config = _with_default_key(config, secrets)
+    return dataclasses.replace(
+        config, source=_without_secrets(raw), secrets=tuple(sorted({s for s in secrets if len(s) >= 4}))
+    )
+
+
+def _sampling(
+    values: dict[str, Any],
+    take: Callable[..., Any],
+    number: Callable[..., Any],
+    where: str,
+) -> dict[str, Any]:
+    checked = {
+        "temperature": number("temperature", 0, None, (int, float)),
+        "top_p": number("top_p", 0, None, (int, float)),
+        "max_tokens": number("max_tokens", 1, None),
+        "seed": take("seed", int, "a whole number"),
+        "stop": take("stop", (str, list), "a string or a list of strings"),
+        "reasoning": take("reasoning", (dict, str), "an object"),
+        "thinking": take("thinking", dict, "an object"),
+        "provider": take("provider", (dict, str), "an object"),
+    }
+    body = {key: value for key, value in checked.items() if value is not None}
+    extra = take("extra_body", dict, "an object", {})
+    for reserved in ("model", "messages", "stream"):
+        if reserved in extra:
+            raise ConfigError(
+                f"{where}: extra_body may not set `{reserved}`; use the key of the model config."
+            )
+    body.update(extra)
+    return body
+
+
+def _endpoints(values: dict[str, Any], where: str, secrets: list[str], needed: bool) -> tuple[str, ...]:
+    key = "url" if values.get("url") else "base_url"
+    given = values.get(key)
+    values.pop("url", None)
+    values.pop("base_url", None)
+    urls = [given] if isinstance(given, str) else given or []
+    if not isinstance(urls, list) or not all(isinstance(url, str) and url for url in urls):
+        raise ConfigError(f"{where}: `{key}` must be a URL or a list of URLs, got {given!r}.")
+    if not urls and needed:
+        raise ConfigError(
+            f"{where}: no `url`. Set the endpoint in the model config or with --url, for example "
+            f"http://127.0.0.1:8000/v1."
+        )
+    return tuple(chat_completions_url(_resolved(url, key, where, secrets), where) for url in urls)
+
+
+def chat_completions_url(url: str, where: str = "url") -> str:
+    """Return the chat-completions URL that a full URL or a base URL means.
+
+    Example:
+        >>> chat_completions_url("http://127.0.0.1:8000")
+        'http://127.0.0.1:8000/v1/chat/completions'
+        >>> chat_completions_url("https://host/api/v1/")
+        'https://host/api/v1/chat/completions'
+        >>> chat_completions_url("https://host/v1/chat/completions?api-version=2024-10-21")
+        'https://host/v1/chat/completions?api-version=2024-10-21'
+    """
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{where}: {url!r} is not an http:// or https:// URL.")
+    path = parts.path.rstrip("/")
+    if not path.endswith("/chat/completions"):
+        path = (path or "/v1") + "/chat/completions"
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str, str]:
+    headers = values.pop("extra_headers", None) or {}
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        raise ConfigError(f"{where}: `extra_headers` must be an object of strings.")
+    resolved = {key: str(_resolved(value, "extra_headers", where, secrets)) for key, value in headers.items()}
+    secrets.extend(resolved.values())
+    return resolved
+
+
+def _tags(values: dict[str, Any], fail: Callable[[str, str], ConfigError]) -> tuple[str, str]:
+    tags = values.pop("reasoning_tags", None)
+    if tags is None:
+        return ("<think>", "</think>")
+    if not isinstance(tags, list) or len(tags) != 2 or not all(isinstance(t, str) and t for t in tags):
+        raise fail("reasoning_tags", 'a list of two strings such as ["<think>", "</think>"]')
+    return (tags[0], tags[1])
+
+
+def _resolved(value: Any, key: str, where: str, secrets: list[str]) -> Any:
+    """Fill ``${NAME}`` from the environment; what came from there is treated as a secret."""
+    if not isinstance(value, str):
+        return value
+
+    def replace(match: re.Match[str]) -> str:
+        name = match.group(1)
+        found = os.environ.get(name)
+        if not found:
+            raise ConfigError(
+                f"{where}: `{key}` reads the environment variable {name}, which is "
+                f"{'empty' if found == '' else 'not set'}. Export it first."
+            )
+        if key in ("api_key", "extra_headers"):
+            secrets.append(found)
+        return found
+
+    return _PLACEHOLDER.sub(replace, value)
+
+
+def _with_default_key(config: ModelConfig, secrets: list[str]) -> ModelConfig:
+    # Only OpenAI itself gets OPENAI_API_KEY: any other host would be handed somebody else's secret.
+    hosts = {urlsplit(url).hostname for url in config.endpoints}
+    key = os.environ.get("OPENAI_API_KEY")
+    if config.api_key is None and key and hosts == {"api.openai.com"}:
+        secrets.append(key)
+        return dataclasses.replace(config, api_key=key)
+    return config
+
+
+def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
+    shown = dict(raw)
+    if shown.get("api_key") and not _PLACEHOLDER.fullmatch(str(shown["api_key"])):
+        shown["api_key"] = REMOVED
+    if isinstance(shown.get("extra_headers"), dict):
+        shown["extra_headers"] = {
+            key: value if _PLACEHOLDER.fullmatch(str(value)) else REMOVED
+            for key, value in shown["extra_headers"].items()
+        }
+    for key in ("url", "base_url"):
+        if isinstance(shown.get(key), str):
+            shown[key] = _without_credentials(shown[key])
+        elif isinstance(shown.get(key), list):
+            shown[key] = [_without_credentials(str(url)) for url in shown[key]]
+    return shown
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    netloc = f"{REMOVED}@{host}" if "@" in parts.netloc else host
+    query = re.sub(r"(?i)((?:^|&)[^=&]*(?:key|token|secret)[^=&]*=)[^&]*", rf"\1{REMOVED}", parts.query)
+    return urlunsplit((parts.scheme, netloc, parts.path, query, parts.fragment))
+
+
+_KNOWN = (
+    *(f.name for f in dataclasses.fields(ModelConfig) if f.name not in ("endpoints", "sampling", "source")),
+    *("url", "base_url", "extra_body", "retry_time", "backend", "extra_args"),
+    *_SAMPLING,
+    *_WITHOUT_EFFECT,
+)

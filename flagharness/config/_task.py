@@ -1,0 +1,205 @@
+"""Loading a task config: an mmengine Config file, always read non-lazily."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flagharness.config._modules import place_of, sibling_imports
+from flagharness.errors import ConfigError, did_you_mean
+
+logger = logging.getLogger(__name__)
+
+TOP_LEVEL_KEYS = ("config", "dataset", "evaluator", "register_dataset", "register_evaluator", "meta")
+_ENVIRONMENT = re.compile(r"\{\{\s*\$(\w+)\s*(?::([^{}]*))?\}\}")
+_SAFE_NAME = re.compile(r"[^/\\\x00-\x1f]+")
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """One task config file, loaded and checked. Values may hold functions, classes and sets."""
+
+    path: Path
+    name: str
+    dataset: dict[str, Any]
+    evaluator: dict[str, Any] | None
+    register_dataset: dict[str, str] = field(default_factory=dict)
+    register_evaluator: dict[str, str] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def load_task_config(path: Path, overrides: Mapping[str, Any] | None = None) -> TaskConfig:
+    """Read one task config file.
+
+    ``_base_`` may be a string or a list; functions, sets and module constants of a base survive the merge.
+    ``{{$NAME:default}}`` inside a string value is replaced by the environment variable, taken literally.
+
+    Args:
+        path: The config file.
+        overrides: Dotted keys and values laid over the file (``--cfg-options``), e.g.
+            ``{"dataset.name": "x"}``.
+
+    Raises:
+        ConfigError: The file cannot be read or is not a task; names file, line and the nearest known name.
+    """
+    path = path.resolve()
+    values = _read(path)
+    for key, value in (overrides or {}).items():
+        _set_dotted(values, key, value, path)
+    values = _with_environment(values, path)
+    _report_unread_keys(values, path)
+
+    dataset = _dict(values, "dataset", path)
+    if dataset is None:
+        raise ConfigError(
+            f"{path}: no `dataset` in this file, so it is not a task config. A task config has "
+            f"`dataset = dict(type=..., name=..., ...)`."
+        )
+    for key in ("type", "name"):
+        if not isinstance(dataset.get(key), str) or not dataset[key]:
+            raise ConfigError(f"{path}: dataset.{key} must be a non-empty string, got {dataset.get(key)!r}.")
+    name = dataset["name"]
+    if not _SAFE_NAME.fullmatch(name) or name in (".", "..") or name != name.strip():
+        raise ConfigError(f"{path}: dataset.name {name!r} cannot be a folder name: no '/', '\\' or '..'.")
+    evaluator = _dict(values, "evaluator", path)
+    if evaluator is not None and not isinstance(evaluator.get("type"), str):
+        raise ConfigError(f"{path}: evaluator.type must name a class, got {evaluator.get('type')!r}.")
+    return TaskConfig(
+        path=path,
+        name=name,
+        dataset=dataset,
+        evaluator=evaluator,
+        register_dataset=_class_files(values, "register_dataset", path),
+        register_evaluator=_class_files(values, "register_evaluator", path),
+        meta=_dict(values, "meta", path) or {},
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from mmengine.config import Config
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot read the task config: {error}") from error
+    if re.search(r"^\s*with\s+read_base\(\)", text, re.MULTILINE):
+        raise ConfigError(
+            f'{path}: `with read_base()` is mmengine\'s lazy form. Write `_base_ = "file.py"` instead.'
+        )
+    try:
+        with sibling_imports(path.parent):
+            # Text substitution is off because it would also rewrite prompts; see _with_environment.
+            loaded = Config.fromfile(
+                path, lazy_import=False, use_predefined_variables=False, use_environment_variables=False
+            )
+        values: dict[str, Any] = loaded._cfg_dict.to_dict()
+        return values
+    except KeyError as error:
+        if "Duplicate key" in str(error):
+            raise ConfigError(_explain_duplicate_bases(path, text)) from error
+        raise ConfigError(f"{place_of(error, path)}: KeyError: {error}") from error
+    except SyntaxError as error:
+        # mmengine parses a temporary copy, so its file name is of no use to anybody.
+        raise ConfigError(f"{_syntax_place(path, text)}: SyntaxError: {error.msg}") from error
+    except Exception as error:
+        raise ConfigError(f"{place_of(error, path)}: {type(error).__name__}: {error}") from error
+
+
+def _syntax_place(path: Path, text: str) -> str:
+    for file in [path, *_bases(path, text)]:
+        try:
+            ast.parse(file.read_text(encoding="utf-8"))
+        except SyntaxError as error:
+            return f"{file}:{error.lineno}"
+        except (OSError, ValueError):
+            continue
+    return str(path)
+
+
+def _bases(path: Path, text: str) -> list[Path]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return []
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "_base_" for target in node.targets
+        ):
+            value = ast.literal_eval(node.value)
+            return [path.parent / base for base in ([value] if isinstance(value, str) else value)]
+    return []
+
+
+def _explain_duplicate_bases(path: Path, text: str) -> str:
+    owners: dict[str, str] = {}
+    clashes = []
+    for base in _bases(path, text):
+        for key in _read(base):
+            if key in owners:
+                clashes.append(f"`{key}` in {owners[key]} and in {base.name}")
+            owners[key] = base.name
+    return (
+        f"{path}: two files of `_base_` define the same key: {'; '.join(clashes) or 'unknown'}. Bases may not "
+        f"overlap: keep the key in one of them, or let one base name the other as its own `_base_`."
+    )
+
+
+def _set_dotted(values: dict[str, Any], dotted: str, value: Any, path: Path) -> None:
+    *parents, last = dotted.split(".")
+    here: Any = values
+    for parent in parents:
+        if not isinstance(here.setdefault(parent, {}), dict):
+            raise ConfigError(f"--cfg-options {dotted}: '{parent}' in {path} is not a dict.")
+        here = here[parent]
+    here[last] = value
+
+
+def _with_environment(value: Any, path: Path, key: str = "") -> Any:
+    if isinstance(value, str) and "{{" in value:
+
+        def replace(match: re.Match[str]) -> str:
+            name, default = match.group(1), match.group(2)
+            found = os.environ.get(name, default.strip() if default is not None else None)
+            if found is None:
+                raise ConfigError(
+                    f"{path}: {key} reads the environment variable {name}, which is not set. Set it, or write "
+                    f"{{{{${name}:default}}}}."
+                )
+            return found
+
+        return _ENVIRONMENT.sub(replace, value)
+    if isinstance(value, dict):
+        return {k: _with_environment(v, path, f"{key}.{k}".lstrip(".")) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_with_environment(v, path, f"{key}[{i}]") for i, v in enumerate(value))
+    return value
+
+
+def _report_unread_keys(values: Mapping[str, Any], path: Path) -> None:
+    for key, value in values.items():
+        if key in TOP_LEVEL_KEYS or key == "task_name" or not isinstance(value, dict):
+            continue
+        near = did_you_mean(key, TOP_LEVEL_KEYS)
+        if near:
+            logger.warning("%s: nothing reads `%s`.%s", path, key, near)
+
+
+def _dict(values: Mapping[str, Any], key: str, path: Path) -> dict[str, Any] | None:
+    value = values.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise ConfigError(f"{path}: `{key}` must be a dict, got {type(value).__name__}.")
+    return value
+
+
+def _class_files(values: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:
+    files = _dict(values, key, path) or {}
+    for file, cls in files.items():
+        if not isinstance(cls, str):
+            raise ConfigError(f"{path}: {key} maps a file to a class name: {file!r}: {cls!r} is not one.")
+    return files

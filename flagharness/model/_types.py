@@ -1,0 +1,89 @@
+"""What goes to a model and what comes back, whatever kind of model it is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """One image (later: video, audio) of a message, by its place on disk."""
+
+    path: Path
+    kind: str = "image"
+
+
+Part = str | Media
+"""A piece of a message: text, or a medium at its place between the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat turn: ``role`` is "system", "user" or "assistant"."""
+
+    role: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question as a model receives it: one inference of one sample.
+
+    ``encoded`` holds the media of all messages, in order, as they are sent: the file's own bytes unless a
+    limit of the model config asked for a change.
+    """
+
+    question_id: str
+    inference: int
+    messages: tuple[Message, ...]
+    encoded: tuple[bytes, ...]
+    sampling: Mapping[str, Any]
+
+    @property
+    def images(self) -> list[bytes]:
+        """The encoded images in the order in which the messages show them."""
+        media = [part for message in self.messages for part in message.parts if isinstance(part, Media)]
+        return [data for part, data in zip(media, self.encoded, strict=True) if part.kind == "image"]
+
+    @property
+    def text(self) -> str:
+        """All text of the user turns, joined."""
+        return "".join(
+            part
+            for message in self.messages
+            if message.role == "user"
+            for part in message.parts
+            if isinstance(part, str)
+        )
+
+
+@dataclass
+class Response:
+    """What a model answered. ``answer`` is the visible text, ``reason`` the reasoning before it."""
+
+    answer: str
+    reason: str = ""
+    usage: dict[str, Any] | None = None
+    finish_reason: str | None = None
+    response_id: str | None = None
+    model: str | None = None
+    """The model name that the endpoint reported."""
+    refused: bool = False
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    """One record per attempt before the one that succeeded: kind, HTTP status, message, seconds."""
+
+
+@runtime_checkable
+class InProcessModel(Protocol):
+    """A model that runs inside this process: one class with ``generate``, plain or ``async``.
+
+    It is constructed with the model config's ``model_args`` as keywords. A plain ``generate`` is called in
+    worker threads, at most ``num_workers`` at a time.
+    """
+
+    def generate(self, request: Request) -> Response | Awaitable[Response]:
+        """Answer one request. Raising is a failed request; the row is recorded as such."""
+        ...

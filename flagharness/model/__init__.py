@@ -1,5 +1,24 @@
-"""Models: the protocol, the OpenAI-compatible client, in-process models, retries."""
+"""Models: the OpenAI-compatible client, in-process models, retries."""
 
-from flagharness.model._types import InProcessModel, Media, Message, Part, Request, Response
+from flagharness.model._client import EndpointClient
+from flagharness.model._faults import Fault
+from flagharness.model._in_process import InProcessClient, load_in_process_model
+from flagharness.model._types import Client, InProcessModel, Media, Message, Part, Request, Response
+from flagharness.model._wire import chat_body, media_of, request_hash
 
-__all__ = ["InProcessModel", "Media", "Message", "Part", "Request", "Response"]
+__all__ = [
+    "Client",
+    "EndpointClient",
+    "Fault",
+    "InProcessClient",
+    "InProcessModel",
+    "Media",
+    "Message",
+    "Part",
+    "Request",
+    "Response",
+    "chat_body",
+    "load_in_process_model",
+    "media_of",
+    "request_hash",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -86,4 +86,16 @@ class InProcessModel(Protocol):
 
     def generate(self, request: Request) -> Response | Awaitable[Response]:
         """Answer one request. Raising is a failed request; the row is recorded as such."""
+        ...
+
+
+class Client(Protocol):
+    """What the engine asks: an endpoint or an in-process model behind the same face."""
+
+    def prepare(self, request: Request, media_types: Sequence[str]) -> Any:
+        """Turn a request into what :meth:`ask` takes. Runs in worker threads."""
+        ...
+
+    async def ask(self, prepared: Any, /) -> Response:
+        """Answer, or raise a Fault that holds all attempts."""
         ...

@@ -1,0 +1,319 @@
+"""Asking: one event loop, one pool of requests for all tasks of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from flagharness.config import ModelConfig
+from flagharness.engine._progress import Progress
+from flagharness.engine._requests import Question, RequestBuilder
+from flagharness.engine._spec import TaskRun
+from flagharness.errors import DataError
+from flagharness.model import Client, Fault, Response
+from flagharness.run import Location, Prediction
+
+logger = logging.getLogger(__name__)
+
+STOP_AFTER_FAILURES = 10
+"""Samples that fail one after the other, retries and all, before the run stops."""
+GRACE_S = 10.0
+"""How long answers that are on their way are waited for after Ctrl-C: they are paid for."""
+GRACE_AFTER_FAILURE_S = 3.0
+"""The same when the endpoint made the run stop."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One inference of one sample."""
+
+    run: TaskRun
+    index: int
+    inference: int
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A job that has to be asked."""
+
+    question: Question
+    request_hash: str
+    prepared: Any
+
+
+class Asker:
+    """Drives all jobs of a run through at most ``num_workers`` requests at a time.
+
+    Args:
+        on_task_done: Called in a worker thread as soon as the last sample of a task is answered.
+    """
+
+    def __init__(
+        self,
+        model: ModelConfig,
+        builder: RequestBuilder,
+        progress: Progress,
+        on_task_done: Callable[[TaskRun], None],
+    ) -> None:
+        self._model = model
+        self._builder = builder
+        self._progress = progress
+        self._on_task_done = on_task_done
+        self._failures_in_a_row = 0
+        self._answered = 0
+        self.stop_reason: str | None = None
+        self.interrupted = False
+        self._scoring: list[asyncio.Future[None]] = []
+
+    async def ask_all(self, runs: list[TaskRun], open_client: Callable[[Asker], Any]) -> None:
+        """Ask everything of ``runs`` that has no answer yet; returns early when the run has to stop."""
+        self._stop = asyncio.Event()
+        self._slots = asyncio.Semaphore(self._model.num_workers)
+        self._loop = asyncio.get_running_loop()
+        jobs = _jobs(runs)
+        for run in runs:
+            run.remaining = (run.rows - len(run.bad_rows)) * run.num_infers
+        # Some workers more than slots: while all slots are busy the next requests are read and encoded.
+        ahead = min(self._model.num_workers, 8)
+        threads = ThreadPoolExecutor(min(4, (os.cpu_count() or 1) + 1), thread_name_prefix="encode")
+        scorer = ThreadPoolExecutor(1, thread_name_prefix="score")
+        self._threads, self._scorer = threads, scorer
+        with self._signals():
+            try:
+                async with open_client(self) as client:
+                    for run in runs:
+                        if run.remaining == 0:
+                            self._finish(run)
+                    workers = [
+                        asyncio.create_task(self._work(jobs, client))
+                        for _ in range(self._model.num_workers + ahead)
+                    ]
+                    await self._until_done(workers)
+                if self._scoring:
+                    await asyncio.gather(*self._scoring)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+                scorer.shutdown(wait=True)
+
+    async def wait(self, fault: Fault, seconds: float) -> None:
+        """Wait before a retry, shown in the progress line; a run that stops does not wait."""
+        self._progress.waiting(fault.kind, +1)
+        try:
+            await asyncio.wait_for(self._stop.wait(), seconds)
+        except asyncio.TimeoutError:
+            return
+        finally:
+            self._progress.waiting(fault.kind, -1)
+        raise asyncio.CancelledError
+
+    async def _until_done(self, workers: list[asyncio.Task[None]]) -> None:
+        stopping = asyncio.create_task(self._stop.wait())
+        everything = asyncio.gather(*workers, return_exceptions=True)
+        first: set[asyncio.Future[Any]] = {everything, stopping}
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not everything.done():
+            await asyncio.wait({everything}, timeout=GRACE_S if self.interrupted else GRACE_AFTER_FAILURE_S)
+            for worker in workers:
+                worker.cancel()
+        for outcome in await everything:
+            if isinstance(outcome, Exception):
+                raise outcome
+
+    async def _work(self, jobs: Iterator[Job], client: Client) -> None:
+        for job in jobs:
+            if self._stop.is_set():
+                return
+            run = job.run
+            if run.started is None:
+                run.started = time.monotonic()
+            try:
+                built = await self._loop.run_in_executor(self._threads, self._build, job, client)
+            except Exception as error:
+                # Every sample was rendered once before; what fails now is this sample's, and is recorded as such.
+                why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+                self._record(job, self._failed(job, Fault("data_error", why), "", None))
+                continue
+            if isinstance(built, Location):
+                run.kept += 1
+                self._done(job, built, ok=True, tokens=0)
+                continue
+            async with self._slots:
+                if self._stop.is_set():
+                    return
+                await self._ask(job, built, client)
+
+    def _build(self, job: Job, client: Client) -> Ready | Location:
+        """Read and encode one job in a worker thread, or find that it was answered before."""
+        sample = job.run.task.sample(job.index)
+        question = self._builder.read(sample)
+        request_hash = self._builder.hash(question, job.inference)
+        assert job.run.journal is not None
+        found = job.run.journal.find(request_hash)
+        if found is not None:
+            return found
+        request, media_types = self._builder.encode(question, job.inference)
+        # The files' own bytes are no longer needed; what is sent lives in `prepared`.
+        slim = Question(sample, (), (), question.digests)
+        return Ready(slim, request_hash, client.prepare(request, media_types))
+
+    async def _ask(self, job: Job, ready: Ready, client: Client) -> None:
+        run = job.run
+        assert run.journal is not None
+        if run.journal.has_answer(ready.question.sample.question_id, job.inference):
+            run.changed += 1
+        run.asked += 1
+        started = time.monotonic()
+        text = ready.question.sample.text
+        try:
+            response = await client.ask(ready.prepared)
+        except Fault as fault:
+            prediction = self._failed(job, fault, text, ready.request_hash)
+            run.retries += max(0, len(fault.attempts) - 1)
+            logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
+            self._record(job, prediction)
+            self._count_failure(fault)
+            return
+        seconds = time.monotonic() - started - sum(a["seconds"] for a in response.attempts)
+        run.retries += len(response.attempts)
+        self._failures_in_a_row = 0
+        self._answered += 1
+        self._record(job, _answered(job, ready, response, seconds))
+        if logger.isEnabledFor(logging.DEBUG):
+            images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
+            logger.debug(
+                "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, ready.question.sample.question_id, text, images,
+                response.answer,
+            )  # fmt: skip
+
+    def _failed(self, job: Job, fault: Fault, text: str, request_hash: str | None) -> Prediction:
+        attempts = fault.attempts
+        return Prediction(
+            question_id=job.run.ids[job.index],
+            question=text,
+            status="error",
+            error={
+                "type": fault.kind,
+                "message": _scrub(fault.message, self._model.secrets),
+                "http_status": fault.http_status,
+                "attempts": len(attempts),
+            },
+            reason=_scrub(fault.partial, self._model.secrets),
+            usage=fault.usage,
+            finish_reason=fault.finish_reason,
+            latency_s=attempts[-1]["seconds"] if attempts else None,
+            request_hash=request_hash,
+            inference=job.inference,
+            attempts=[_scrub_record(a, self._model.secrets) for a in attempts],
+        )
+
+    def _record(self, job: Job, prediction: Prediction) -> None:
+        assert job.run.journal is not None
+        usage = prediction.usage or {}
+        location = job.run.journal.append(prediction)
+        tokens = usage.get("completion_tokens")
+        self._done(job, location, ok=prediction.ok, tokens=tokens if isinstance(tokens, int) else 0)
+
+    def _done(self, job: Job, location: Location, *, ok: bool, tokens: int) -> None:
+        run = job.run
+        run.answers[job.index, job.inference] = location
+        run.remaining -= 1
+        self._progress.one(ok=ok, tokens=tokens)
+        if run.remaining == 0:
+            self._finish(run)
+
+    def _finish(self, run: TaskRun) -> None:
+        run.finished = time.monotonic()
+        self._scoring.append(self._loop.run_in_executor(self._scorer, self._on_task_done, run))
+
+    def _count_failure(self, fault: Fault) -> None:
+        self._failures_in_a_row += 1
+        message = _scrub(fault.message, self._model.secrets)
+        status = f"HTTP {fault.http_status}: " if fault.http_status else ""
+        if fault.fatal and not self._answered:
+            self._stop_because(f"the endpoint refuses every request: {status}{message}")
+        elif self._failures_in_a_row >= STOP_AFTER_FAILURES:
+            self._stop_because(
+                f"{self._failures_in_a_row} requests failed in a row, the last with {status}{message}"
+            )
+
+    def _stop_because(self, reason: str) -> None:
+        if not self._stop.is_set():
+            self.stop_reason = reason
+            self._stop.set()
+
+    def _signals(self) -> Any:
+        return _StopSignals(self)
+
+    def interrupt(self) -> None:
+        """Stop because the person or the scheduler says so; a second call stops without waiting."""
+        if self.interrupted:
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            return
+        self.interrupted = True
+        self._progress.say(
+            f"Stopping. Answers on their way are waited for, {GRACE_S:.0f} s at most; once more stops at once."
+        )
+        self._stop_because("interrupted")
+
+
+class _StopSignals:
+    """Ctrl-C and SIGTERM stop the asking cleanly while the block runs."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._asker.interrupt)
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _jobs(runs: list[TaskRun]) -> Iterator[Job]:
+    for run in runs:
+        for index in range(run.rows):
+            if index not in run.bad_rows:
+                for inference in range(run.num_infers):
+                    yield Job(run, index, inference)
+
+
+def _answered(job: Job, ready: Ready, response: Response, seconds: float) -> Prediction:
+    return Prediction(
+        question_id=ready.question.sample.question_id,
+        question=ready.question.sample.text,
+        answer=response.answer,
+        reason=response.reason,
+        usage=response.usage,
+        finish_reason=response.finish_reason,
+        latency_s=round(max(seconds, 0.0), 4),
+        response_id=response.response_id,
+        request_hash=ready.request_hash,
+        inference=job.inference,
+        model=response.model,
+        refused=response.refused,
+        attempts=response.attempts,
+    )
+
+
+def _scrub(text: str, secrets: tuple[str, ...]) -> str:
+    """Take secrets out of text that came from outside: servers quote keys in their error messages."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
+def _scrub_record(record: dict[str, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
+    return {key: _scrub(value, secrets) if isinstance(value, str) else value for key, value in record.items()}

@@ -1,0 +1,82 @@
+"""Looking at every sample before the first request, so that mistakes cost nothing."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from flagharness.engine._requests import build_messages
+from flagharness.engine._spec import TaskRun
+from flagharness.errors import DataError, FlagHarnessError, listing
+from flagharness.media import check_image
+from flagharness.model import media_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Volume:
+    """How much a task would send: media counted as often as they are sent, bytes as they lie on disk."""
+
+    images: int = 0
+    bytes: int = 0
+
+
+def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
+    """Render every sample of a run, look at every media file, and ask the evaluator whether it can score them.
+
+    Bad rows are all reported at once. With ``skip_bad_rows`` they are left out of the asking and stay in the
+    denominator as data errors.
+
+    Raises:
+        DataError: Bad rows, and they are not to be skipped.
+    """
+    task = run.task
+    sizes: dict[Path, int] = {}
+    wanted: list[tuple[int, list[Path]]] = []
+    problems: dict[int, list[str]] = {}
+    ids = run.ids
+    for index in range(run.rows):
+        try:
+            sample = task.sample(index)
+            if sample.videos or sample.audios:
+                raise DataError("this version sends no video or audio")
+            paths = [medium.path for medium in media_of(build_messages(sample, None))]
+        except FlagHarnessError as error:
+            problems.setdefault(index, []).append(str(error))
+            continue
+        except Exception as error:
+            problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
+            continue
+        sizes.update(dict.fromkeys(paths, 0))
+        wanted.append((index, paths))
+
+    with ThreadPoolExecutor(4, thread_name_prefix="check") as threads:
+        found = dict(zip(sizes, threads.map(check_image, sizes), strict=True))
+    volume = Volume()
+    for path, problem in found.items():
+        if problem is None:
+            sizes[path] = path.stat().st_size
+    for index, paths in wanted:
+        for path in dict.fromkeys(paths):
+            if found[path] is not None:
+                problems.setdefault(index, []).append(f"{path}: {found[path]}")
+        volume.images += len(paths) * run.num_infers
+        volume.bytes += sum(sizes[path] for path in paths) * run.num_infers
+
+    run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
+    lines = [f"row {index + 1} (question_id {ids[index]!r}): {text}" for index, text in run.bad_rows.items()]
+    if task.evaluator is not None:
+        unscorable = task.evaluator.problems([task.annotations[question_id] for question_id in ids])
+        if unscorable:
+            raise DataError(f"{run.name}: {len(unscorable)} rows cannot be scored:\n{listing(unscorable)}")
+    if lines and not skip_bad_rows:
+        raise DataError(
+            f"{run.name}: {len(lines)} of {run.rows} rows cannot be asked; nothing was sent:\n{listing(lines)}\n"
+            f"Repair the data, or run the rest with --skip-bad-rows (the bad rows then count as wrong)."
+        )
+    if lines:
+        logger.warning("%s: %d of %d rows are skipped:\n%s", run.name, len(lines), run.rows, listing(lines))
+    return volume

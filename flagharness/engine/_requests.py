@@ -1,0 +1,103 @@
+"""From a sample to the request for it: messages, media as they are sent, and the hash that identifies it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from flagharness.config import ModelConfig
+from flagharness.errors import DataError
+from flagharness.media import LIMITS_VERSION, ImageLimits, encode_image
+from flagharness.model import Media, Message, Part, Request, media_of, request_hash
+from flagharness.prompt import split_marks
+from flagharness.task import Sample
+
+
+@dataclass(frozen=True)
+class Question:
+    """A sample with its media read: enough to know whether it was asked before, not yet encoded."""
+
+    sample: Sample
+    messages: tuple[Message, ...]
+    contents: tuple[bytes, ...]
+    """The files' own bytes, in the order in which the messages show them."""
+    digests: tuple[str, ...]
+
+
+class RequestBuilder:
+    """Builds requests for one model. Pure apart from reading media files; used from worker threads."""
+
+    def __init__(self, model: ModelConfig, model_identity: str) -> None:
+        self._model = model
+        self._identity = model_identity
+        self._limits = ImageLimits(
+            max_image_size=model.max_image_size,
+            max_long_side=model.max_long_side,
+            min_short_side=model.min_short_side,
+        )
+        self._limits_identity = (
+            [LIMITS_VERSION, model.max_image_size, model.max_long_side, model.min_short_side]
+            if self._limits.active
+            else None
+        )
+
+    def read(self, sample: Sample) -> Question:
+        """Place the media of a sample in its messages and read them.
+
+        Raises:
+            DataError: A mark names an image that is not there, or a file cannot be read.
+        """
+        messages = build_messages(sample, self._model.system_prompt)
+        contents = []
+        for medium in media_of(messages):
+            try:
+                contents.append(medium.path.read_bytes())
+            except OSError as error:
+                raise DataError(f"{medium.path}: cannot be read: {error.strerror or error}") from error
+        digests = tuple(hashlib.sha256(content).hexdigest()[:32] for content in contents)
+        return Question(sample, messages, tuple(contents), digests)
+
+    def hash(self, question: Question, inference: int) -> str:
+        """Return the request hash of one inference of a question."""
+        return request_hash(
+            question_id=question.sample.question_id,
+            inference=inference,
+            model=self._identity,
+            messages=question.messages,
+            digests=question.digests,
+            limits=self._limits_identity,
+            sampling=self._model.sampling,
+        )
+
+    def encode(self, question: Question, inference: int) -> tuple[Request, list[str]]:
+        """Return the request and the media type of each of its media.
+
+        Raises:
+            DataError: An image that has to be changed cannot be decoded.
+        """
+        images = []
+        for medium, content in zip(media_of(question.messages), question.contents, strict=True):
+            try:
+                images.append(encode_image(content, self._limits))
+            except DataError as error:
+                raise DataError(f"{medium.path}: {error}") from error
+        request = Request(
+            question_id=question.sample.question_id,
+            inference=inference,
+            messages=question.messages,
+            encoded=tuple(image.data for image in images),
+            sampling=self._model.sampling,
+        )
+        return request, [image.mime for image in images]
+
+
+def build_messages(sample: Sample, system_prompt: str | None) -> tuple[Message, ...]:
+    """Return the chat turns of a sample: an optional system turn, then text and images at their marks.
+
+    Raises:
+        DataError: A mark without an image.
+    """
+    pieces = split_marks(sample.text, len(sample.images))
+    parts: list[Part] = [piece if isinstance(piece, str) else Media(sample.images[piece]) for piece in pieces]
+    user = Message("user", tuple(parts))
+    return (Message("system", (system_prompt,)), user) if system_prompt else (user,)

@@ -1,0 +1,391 @@
+"""A run from beginning to end: load and check everything, ask, score, write what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import importlib.metadata
+import logging
+import platform
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from flagharness import __version__
+from flagharness.config import ModelConfig, find_task_config
+from flagharness.engine._ask import Asker
+from flagharness.engine._check import Volume, check_samples
+from flagharness.engine._progress import Progress
+from flagharness.engine._requests import RequestBuilder
+from flagharness.engine._score import headline_of, score_task
+from flagharness.engine._spec import (
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_TASK_FAILED,
+    EXIT_UNANSWERED,
+    RunSpec,
+    TaskRun,
+)
+from flagharness.errors import ConfigError, EndpointError, FlagHarnessError
+from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
+from flagharness.run import (
+    Journal,
+    Prediction,
+    SavedPredictions,
+    TaskFolder,
+    only_writer,
+    summary_lock,
+    write_json,
+)
+from flagharness.task import Task
+
+logger = logging.getLogger(__name__)
+
+RECORDED_PACKAGES = ("mmengine-lite", "datasets", "pillow", "numpy", "pycocotools", "openai", "orjson")
+DRY_RUN_REQUESTS = 3
+
+
+class Engine:
+    """Runs one RunSpec. :meth:`run` returns the exit status; what is to be shown lies in ``summary``."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.runs: list[TaskRun] = []
+        self.volumes: dict[str, Volume] = {}
+        self.summary: dict[str, Any] = {}
+        self._started_at = _now()
+
+    def run(self) -> int:
+        """Do what the spec says.
+
+        Raises:
+            ConfigError: Before anything was asked: a config or the command line cannot be used.
+        """
+        model = self.spec.model
+        if model is None and not self.spec.without_infer and not self.spec.dry_run:
+            raise ConfigError("no model: give --cfg model.json, or --model and --url.")
+        if model is not None and not model.in_process and not self.spec.without_infer:
+            threading.Thread(
+                target=_import_client, daemon=True
+            ).start()  # a second that need not be waited for
+        self._load_tasks()
+        if self.spec.dry_run:
+            return self._dry_run()
+        with ExitStack() as locks:
+            for run in self.runs:
+                locks.enter_context(only_writer(self.spec.output_dir, run.name))
+            try:
+                if self.spec.without_infer:
+                    self._open_tasks()
+                    for run in self._open_runs():
+                        self._score_again(run)
+                    status = self._exit_status()
+                else:
+                    assert model is not None
+                    status = self._ask(model)
+            finally:
+                for run in self.runs:
+                    if run.journal is not None:
+                        run.journal.close()
+            with summary_lock(self.spec.output_dir):
+                self._write_summary()
+        return status
+
+    def _load_tasks(self) -> None:
+        problems = []
+        owners: dict[str, Path] = {}
+        for name in self.spec.tasks:
+            try:
+                path = find_task_config(name)
+                task = Task(path, self.spec.overrides, self.spec.data_root)
+            except ConfigError as error:
+                problems.append(str(error))
+                continue
+            if task.name in owners:
+                problems.append(
+                    f"two tasks are both called '{task.name}': {owners[task.name]} and {path}. They would write into "
+                    f"one folder: change dataset.name of one of them, or run them with two --output-dir."
+                )
+            owners[task.name] = path
+            self.runs.append(TaskRun(task=task, folder=TaskFolder(self.spec.output_dir, task.name)))
+        if problems:
+            raise ConfigError("\n".join(problems))
+
+    def _open_tasks(self) -> None:
+        """Get every task's data and look at all of it. A task whose data fails does not stop the others."""
+        model = self.spec.model
+        for run in self.runs:
+            try:
+                run.task.open()
+                run.ids = run.task.question_ids()[: self.spec.limit]
+                run.num_infers = model.num_infers if model else 1
+                if not self.spec.without_infer:
+                    self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
+            except FlagHarnessError as error:
+                self._fail(run, str(error))
+
+    def _fail(self, run: TaskRun, reason: str) -> None:
+        run.status, run.error = "failed", reason
+        logger.error("%s: %s", run.name, reason)
+
+    def _open_runs(self) -> list[TaskRun]:
+        return [run for run in self.runs if run.status == "open"]
+
+    # --- asking -----------------------------------------------------------------------------------------------
+
+    def _ask(self, model: ModelConfig) -> int:
+        client_of, identity = _client_factory(model)
+        self._open_tasks()
+        if model.num_infers > 1 and model.sampling.get("temperature") == 0:
+            logger.warning(
+                "num_infers is %d at temperature 0: the same question, asked again.", model.num_infers
+            )
+        for run in self._open_runs():
+            if self.spec.skip and run.folder.is_finished(run.task.data_digest, run.rows, run.num_infers):
+                run.status, run.result = "skipped", run.folder.read_json(run.folder.result)
+                logger.info("%s: finished before; skipped.", run.name)
+                continue
+            if self.spec.overwrite:
+                run.folder.start_over()
+            self._say_what_changed(run, model)
+            write_json(run.folder.config, self._config_record(run, model))
+            run.journal = Journal(run.folder.items)
+        runs = self._open_runs()
+        if not runs:
+            return self._exit_status()
+        progress = Progress(
+            sum((run.rows - len(run.bad_rows)) * run.num_infers for run in runs), self.spec.quiet
+        )
+        asker = Asker(model, RequestBuilder(model, identity), progress, self._score)
+        try:
+            asyncio.run(asker.ask_all(runs, client_of))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            asker.interrupted = True
+        finally:
+            progress.close()
+        for run in runs:
+            if run.changed:
+                logger.info(
+                    "%s: %d answered samples were asked again: prompt, media, model or settings changed.",
+                    run.name,
+                    run.changed,
+                )
+            if run.status == "open":
+                run.status, run.error = "stopped", asker.stop_reason or "interrupted"
+        if asker.interrupted:
+            kept = sum(len(run.answers) for run in runs)
+            logger.warning(
+                "Interrupted; %d predictions are safe in %s. The same command goes on from there.",
+                kept,
+                self.spec.output_dir,
+            )
+            return EXIT_INTERRUPTED
+        if asker.stop_reason:
+            logger.error(
+                "Stopped: %s. What was answered is safe in %s; the same command goes on from there.",
+                asker.stop_reason,
+                self.spec.output_dir,
+            )
+        return self._exit_status()
+
+    def _score(self, run: TaskRun) -> None:
+        journal = run.journal
+        assert journal is not None
+
+        def lookup(index: int, inference: int) -> Prediction | None:
+            if index in run.bad_rows:
+                return run.prediction_of_bad_row(index, inference)
+            location = run.answers.get((index, inference))
+            return journal.read(location) if location else None
+
+        self._finish_scoring(run, lambda: score_task(run, lookup, write_predictions=True))
+
+    def _finish_scoring(self, run: TaskRun, score: Any) -> None:
+        try:
+            run.result = score()
+            run.status = "answered" if run.task.evaluator is None else "scored"
+        except FlagHarnessError as error:
+            logger.debug("scoring failed", exc_info=error)
+            self._fail(run, str(error))
+
+    def _say_what_changed(self, run: TaskRun, model: ModelConfig) -> None:
+        before = (run.folder.read_json(run.folder.config) or {}).get("model") or {}
+        for line in _differences(before, _model_record(model)):
+            logger.info("%s: since the last run here: %s", run.name, line)
+
+    # --- scoring again ----------------------------------------------------------------------------------------
+
+    def _score_again(self, run: TaskRun) -> None:
+        if not run.folder.path.is_dir():
+            self._fail(run, f"nothing to score: {run.folder.path} does not exist. Is --output-dir right?")
+            return
+        stored = run.folder.read_json(run.folder.config) or {}
+        limit = (stored.get("run") or {}).get("limit")
+        if self.spec.limit is None and isinstance(limit, int):
+            run.ids = run.ids[:limit]
+            logger.info("%s: the run here was limited to %d samples; scoring those.", run.name, run.rows)
+        digest = (stored.get("data") or {}).get("digest")
+        if digest and digest != run.task.data_digest:
+            logger.warning("%s: the data is not what it was when these answers were given.", run.name)
+        if self.spec.model is not None:
+            for line in _differences(stored.get("model") or {}, _model_record(self.spec.model)):
+                logger.warning("%s: the stored run used other settings: %s", run.name, line)
+        try:
+            run.journal = Journal(run.folder.items)
+            saved = SavedPredictions(run.folder, run.journal)
+        except FlagHarnessError as error:
+            self._fail(run, str(error))
+            return
+        if not len(saved):
+            self._fail(run, f"nothing to score: no predictions in {run.folder.path}.")
+            return
+        run.num_infers = saved.num_infers
+        ids = run.ids
+        self._finish_scoring(
+            run,
+            lambda: score_task(run, lambda index, k: saved.get(ids[index], k), write_predictions=False),
+        )
+
+    # --- dry run ----------------------------------------------------------------------------------------------
+
+    def _dry_run(self) -> int:
+        self._open_tasks()
+        model = self.spec.model
+        for run in self._open_runs():
+            if model is not None and not model.in_process:
+                self._write_dry_requests(run, model)
+        return EXIT_TASK_FAILED if any(run.status == "failed" for run in self.runs) else EXIT_OK
+
+    def _write_dry_requests(self, run: TaskRun, model: ModelConfig) -> None:
+        """Write the first requests in full, as they can be posted by hand."""
+        builder = RequestBuilder(model, model.model_name)
+        client = EndpointClient(model, wait=_never_wait)
+        run.folder.dry_run.mkdir(parents=True, exist_ok=True)
+        asked = [index for index in range(run.rows) if index not in run.bad_rows]
+        for number, index in enumerate(asked[:DRY_RUN_REQUESTS], start=1):
+            request, media_types = builder.encode(builder.read(run.task.sample(index)), 0)
+            (run.folder.dry_run / f"request_{number}.json").write_bytes(client.prepare(request, media_types))
+
+    # --- records ----------------------------------------------------------------------------------------------
+
+    def _config_record(self, run: TaskRun, model: ModelConfig) -> dict[str, Any]:
+        return {
+            "task": run.task.describe(),
+            "model": _model_record(model),
+            "data": {
+                "digest": run.task.data_digest,
+                "rows": len(run.task.dataset),
+                "manifest": run.task.manifest,
+            },
+            "run": {
+                "limit": run.rows if run.partial else None,
+                "num_infers": run.num_infers,
+                "started_at": self._started_at,
+            },
+            "versions": _versions(),
+        }
+
+    def _exit_status(self) -> int:
+        if any(run.status in ("failed", "stopped") for run in self.runs):
+            return EXIT_TASK_FAILED
+        for run in self.runs:
+            counts = (run.result or {}).get("counts") or {}
+            if counts.get("answered") != counts.get("total"):
+                return EXIT_UNANSWERED
+        return EXIT_OK
+
+    def _write_summary(self) -> None:
+        path = self.spec.output_dir / "summary.json"
+        before = TaskFolder(self.spec.output_dir, ".").read_json(path) or {}
+        tasks = before.get("tasks") if isinstance(before.get("tasks"), dict) else {}
+        mine = {run.name: _task_summary(run) for run in self.runs}
+        self.summary = {
+            "flagharness": __version__,
+            "model": self.spec.model.model_name if self.spec.model else before.get("model"),
+            "started_at": self._started_at,
+            "finished_at": _now(),
+            "tasks": {**(tasks or {}), **mine},
+        }
+        write_json(path, self.summary)
+
+
+def _client_factory(model: ModelConfig) -> tuple[Any, str]:
+    """Return what opens the client, and the name under which its answers are known."""
+    if model.in_process:
+        instance, digest = load_in_process_model(model)
+        return (lambda asker: InProcessClient(instance, model.num_workers)), f"{model.model_name}:{digest}"
+    return (lambda asker: EndpointClient(model, wait=asker.wait)), model.model_name
+
+
+def _import_client() -> None:
+    try:
+        import openai  # noqa: F401
+    except ImportError:
+        logger.debug("openai cannot be imported", exc_info=True)
+
+
+async def _never_wait(fault: object, seconds: float) -> None:
+    raise EndpointError("a dry run asks nothing")
+
+
+def _model_record(model: ModelConfig) -> dict[str, Any]:
+    """Return the model config as written, placeholders unresolved, with the sampling that is really sent."""
+    return {**model.source, "sampling_sent": dict(model.sampling)}
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Name the settings that differ and matter for an answer."""
+    harmless = {
+        "api_key",
+        "url",
+        "base_url",
+        "num_workers",
+        "max_retries",
+        "retry_wait_max",
+        "timeout",
+        "output_dir",
+    }
+    if not before:
+        return []
+    return [
+        f"{key} {before.get(key)!r} -> {now.get(key)!r}"
+        for key in sorted({*before, *now} - harmless)
+        if before.get(key) != now.get(key)
+    ]
+
+
+def _versions() -> dict[str, str]:
+    found = {"flagharness": __version__, "python": platform.python_version()}
+    for package in RECORDED_PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _task_summary(run: TaskRun) -> dict[str, Any]:
+    result = run.result or {}
+    name, value = headline_of(result)
+    seconds = None
+    if run.started is not None:
+        seconds = round((run.finished or time.monotonic()) - run.started, 3)
+    return {
+        "status": run.status,
+        "error": run.error,
+        "metric": name,
+        "score": value,
+        "ci95": result.get("ci95"),
+        "n": (result.get("counts") or {}).get("total"),
+        "counts": result.get("counts"),
+        "partial": result.get("partial"),
+        "tokens": result.get("tokens"),
+        "requests": {"asked": run.asked, "kept": run.kept, "retries": run.retries},
+        "time_s": seconds,
+    }
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

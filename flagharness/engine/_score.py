@@ -1,0 +1,247 @@
+"""Scoring one task and writing its files."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from flagharness.config import source_digest
+from flagharness.engine._spec import TaskRun
+from flagharness.errors import ScoringError
+from flagharness.evaluator import (
+    EXTRACTOR_VERSION,
+    NO_ANSWER,
+    BaseEvaluator,
+    Verdict,
+    combine,
+    count_outcomes,
+    headline_block,
+)
+from flagharness.run import Prediction, merge_inferences, write_json, write_json_list
+
+logger = logging.getLogger(__name__)
+
+Lookup = Callable[[int, int], "Prediction | None"]
+"""Returns the prediction for (sample index, inference), or None when there is none."""
+
+_MISSING = {"type": "missing", "message": "no prediction", "http_status": None, "attempts": 0}
+
+
+def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict[str, Any]:
+    """Score a task over its full denominator and write its prediction, evaluated and result files.
+
+    Args:
+        write_predictions: Write ``{task}.json``; not when scoring again, so that files that came from elsewhere
+            stay what they are.
+
+    Returns:
+        The result as written.
+
+    Raises:
+        ScoringError: The evaluator failed; the predictions are on disk by then.
+    """
+    scorer = _Scorer(run, lookup)
+    if write_predictions:
+        write_json_list(run.folder.predictions, scorer.prediction_rows())
+    try:
+        metrics, verdicts = scorer.score()
+    except Exception as error:
+        raise ScoringError(
+            f"{run.name}: {type(run.task.evaluator).__name__} failed: {type(error).__name__}: {error}. The "
+            f"predictions are safe; after the repair, score them again with --without-infer."
+        ) from error
+    counts: dict[str, int | None] = {**count_outcomes(verdicts)}
+    if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
+        counts["parse_failures"] = None  # only the task's own code knows what it could not read
+    result = {
+        **metrics,
+        "counts": counts,
+        "tokens": scorer.tokens,
+        "partial": run.partial,
+        "rows_in_data": len(run.task.dataset),
+        "obtained_by": _provenance(run),
+    }
+    write_json(run.folder.result, result)
+    return result
+
+
+class _Scorer:
+    """One pass over the predictions of a task, never holding more than one of them."""
+
+    def __init__(self, run: TaskRun, lookup: Lookup) -> None:
+        self._run = run
+        self._lookup = lookup
+        self.tokens = {"prompt": 0, "completion": 0}
+
+    def prediction_rows(self) -> Iterator[dict[str, Any]]:
+        for index, question_id in enumerate(self._run.ids):
+            yield _row(question_id, [self._lookup(index, k) for k in range(self._run.num_infers)])
+
+    def score(self) -> tuple[dict[str, Any], list[Verdict]]:
+        evaluator = self._run.task.evaluator
+        if evaluator is None:
+            return {"note": "this task has no evaluator"}, self._unscored()
+        if evaluator.scores_all_at_once:
+            return self._all_at_once(evaluator)
+        if not any(self._run.task.annotations[qid].get("answer") is not None for qid in self._run.ids):
+            file = self._run.folder.predictions.name
+            note = f"the data holds no answers, so there is no score; {file} is what can be submitted"
+            return {"accuracy": None, "note": note}, self._unscored()
+        return self._each(evaluator)
+
+    def _take(self, index: int, inference: int) -> Prediction | None:
+        prediction = self._lookup(index, inference)
+        usage = (prediction.usage if prediction else None) or {}
+        for kind in self.tokens:
+            count = usage.get(f"{kind}_tokens")
+            self.tokens[kind] += count if isinstance(count, int) else 0
+        return prediction
+
+    def _each(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:
+        run = self._run
+        verdicts: list[Verdict] = []
+        annotations = {question_id: run.task.annotations[question_id] for question_id in run.ids}
+
+        def rows() -> Iterator[dict[str, Any]]:
+            for index, (question_id, annotation) in enumerate(annotations.items()):
+                predictions = [self._take(index, k) for k in range(run.num_infers)]
+                verdict = evaluator.verdict_on(annotation, predictions)
+                logger.debug("%s %s: %s (%s)", run.name, question_id, verdict.outcome, verdict.answer)
+                yield {**_row(question_id, predictions), **verdict.to_json()}
+                # On disk now; the texts of a large run need not stay in memory.
+                for kept in (verdict, *verdict.inferences):
+                    kept.raw_answer = kept.extraction = None
+                verdicts.append(verdict)
+
+        write_json_list(run.folder.evaluated, rows())
+        return evaluator.aggregate(verdicts, annotations), verdicts
+
+    def _all_at_once(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:
+        """Let the task's own code score: every annotation has a row, an unanswered one with an empty answer."""
+        run = self._run
+        metrics: list[dict[str, Any]] = []
+        per_inference: list[list[Verdict]] = []
+        rows: list[dict[str, Any]] = []
+        for inference in range(run.num_infers):
+            annotations = {question_id: dict(run.task.annotations[question_id]) for question_id in run.ids}
+            predictions = [self._take(index, inference) for index in range(run.rows)]
+            records = [
+                _row(question_id, [p]) for question_id, p in zip(annotations, predictions, strict=True)
+            ]
+            originals = [record["answer"] for record in records]
+            metrics.append(_call(evaluator, annotations, records))
+            verdicts = []
+            for record, prediction, original in zip(records, predictions, originals, strict=True):
+                record.setdefault("raw_answer", original)
+                verdicts.append(_verdict_of(record, prediction, run))
+            per_inference.append(verdicts)
+            rows.extend(records)
+        write_json_list(run.folder.evaluated, rows)
+        combined = [combine(list(each)) for each in zip(*per_inference, strict=True)]
+        result = _mean_of(metrics)
+        if all(verdict.outcome != "unscored" for each in per_inference for verdict in each):
+            block = headline_block(combined)
+            # Where the task's accuracy is not the mean of its own marks, our interval would not belong to it.
+            if abs(result.setdefault("accuracy", block["accuracy"]) - (block["accuracy"] or 0)) < 0.01:
+                result = {**block, **result}
+        result.setdefault("n", run.rows)
+        return result, combined
+
+    def _unscored(self) -> list[Verdict]:
+        verdicts = []
+        for index, question_id in enumerate(self._run.ids):
+            predictions = [self._take(index, k) for k in range(self._run.num_infers)]
+            verdicts.append(combine([_verdict_of(_row(question_id, [p]), p, self._run) for p in predictions]))
+        return verdicts
+
+
+def _row(question_id: str, predictions: Sequence[Prediction | None]) -> dict[str, Any]:
+    return merge_inferences(
+        [
+            prediction or Prediction(question_id=question_id, status="error", inference=k, error=_MISSING)
+            for k, prediction in enumerate(predictions)
+        ]
+    )
+
+
+def _call(
+    evaluator: BaseEvaluator, annotations: dict[str, dict[str, Any]], records: list[dict[str, Any]]
+) -> dict[str, Any]:
+    score = evaluator.eval_func or evaluator.cal_accuracy
+    result = score(annotations, records)
+    if not isinstance(result, Mapping):
+        raise TypeError(f"expected a dict of metrics, got {type(result).__name__}")
+    return dict(result)
+
+
+def _verdict_of(record: Mapping[str, Any], prediction: Prediction | None, run: TaskRun) -> Verdict:
+    """Read a verdict off a record that a task's own function has marked, or not marked, with ``correct``."""
+    correct = record.get("correct")
+    if prediction is None:
+        outcome = "missing"
+    elif not prediction.ok:
+        outcome = "data_error" if (prediction.error or {}).get("type") == "data_error" else "request_error"
+    elif correct is None:
+        outcome = "unscored"
+    else:
+        outcome = "correct" if float(correct) == 1 else "wrong" if float(correct) == 0 else "graded"
+    if outcome in NO_ANSWER and correct:
+        logger.warning(
+            "%s: question_id %r has no answer but was marked correct by the task's own scoring.",
+            run.name,
+            record["question_id"],
+        )
+    return Verdict(
+        question_id=str(record["question_id"]),
+        outcome=outcome,
+        correct=float(correct or 0),
+        truncated=prediction is not None and prediction.truncated,
+        refused=prediction is not None and prediction.refused,
+    )
+
+
+def _mean_of(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Average the numbers of several inferences' metrics, and keep each; one result is returned as it is."""
+    if len(results) == 1:
+        return dict(results[0])
+    mean = {
+        key: sum(result[key] for result in results) / len(results)
+        for key in results[0]
+        if all(isinstance(r.get(key), (int, float)) and not isinstance(r.get(key), bool) for r in results)
+    }
+    return {**mean, "per_inference": list(results)}
+
+
+def _provenance(run: TaskRun) -> dict[str, Any]:
+    """Say how a result was obtained, so that it can be obtained again."""
+    evaluator = run.task.evaluator
+    return {
+        "evaluator": type(evaluator).__name__ if evaluator else None,
+        "evaluator_source_sha256": _own_source(evaluator),
+        "extractor_version": EXTRACTOR_VERSION,
+        "num_infers": run.num_infers,
+        "reducer": "mean" if run.num_infers > 1 else None,
+        "data_digest": run.task.data_digest,
+    }
+
+
+def _own_source(evaluator: BaseEvaluator | None) -> str | None:
+    """Digest of a task's own scoring code; None for ours, whose version the result names anyway."""
+    if evaluator is None:
+        return None
+    if evaluator.eval_func is not None:
+        return source_digest(inspect.getmodule(evaluator.eval_func) or evaluator.eval_func)
+    return None if type(evaluator) is BaseEvaluator else source_digest(type(evaluator))
+
+
+def headline_of(result: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Return name and value of the metric that stands for a task: accuracy, else its first number."""
+    if "accuracy" in result:
+        value = result["accuracy"]
+        return "accuracy", float(value) if isinstance(value, (int, float)) else None
+    for key, value in result.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and key != "rows_in_data":
+            return key, float(value)
+    return "-", None

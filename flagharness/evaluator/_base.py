@@ -1,0 +1,158 @@
+"""The evaluator that most tasks use, and the base of those that bring their own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flagharness.errors import did_you_mean
+from flagharness.evaluator._rules import RULES, question_type_of
+from flagharness.evaluator._tally import breakdown, headline_block
+from flagharness.evaluator._verdict import Verdict, combine
+from flagharness.registry import EVALUATORS
+from flagharness.run import Prediction
+
+logger = logging.getLogger(__name__)
+
+EXTRACTOR_VERSION = 1
+"""Raised when the extraction rules change, so that two results can be told apart."""
+
+EvalFunction = Callable[[dict[str, dict[str, Any]], list[dict[str, Any]]], dict[str, Any]]
+
+
+@EVALUATORS.register_module()
+class BaseEvaluator:
+    """Scores by rule, by the question type of each row.
+
+    Scoring has two halves: :meth:`score` is pure and looks at one sample, :meth:`aggregate` runs once over all
+    verdicts. A task that needs more gives ``eval_func``, or subclasses and overrides either half, or overrides
+    :meth:`cal_accuracy` as FlagEvalMM tasks do.
+
+    Args:
+        detailed_keys: Annotation keys to break the accuracy down by.
+        eval_func: ``get_result(annotations, predictions) -> metrics`` of a task file.
+        answer_tag: The tag that wraps the final answer, for models that were told to use one: with "answer",
+            ``<answer>B</answer>`` is read first.
+        base_dir: The task's folder.
+    """
+
+    def __init__(
+        self,
+        detailed_keys: Sequence[str] | None = None,
+        eval_func: EvalFunction | None = None,
+        answer_tag: str = "answer",
+        base_dir: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.detailed_keys = [detailed_keys] if isinstance(detailed_keys, str) else list(detailed_keys or [])
+        self.eval_func = eval_func
+        self.answer_tag = answer_tag
+        self.base_dir = base_dir
+        for key in kwargs:
+            known = ("detailed_keys", "eval_func", "answer_tag")
+            logger.warning(
+                "evaluator %s: nothing reads `%s`.%s", type(self).__name__, key, did_you_mean(key, known)
+            )
+
+    @property
+    def scores_all_at_once(self) -> bool:
+        """Whether this evaluator computes its metrics from all predictions itself, not from our verdicts."""
+        return self.eval_func is not None or type(self).cal_accuracy is not BaseEvaluator.cal_accuracy
+
+    def problems(self, annotations: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return what of these rows cannot be scored; asked before the first request.
+
+        A data set without any answer is no problem: its answers are hidden, and it is asked but not scored.
+        """
+        if self.scores_all_at_once or type(self).score is not BaseEvaluator.score:
+            return []
+        found = []
+        hidden = not any("answer" in row and row["answer"] is not None for row in annotations)
+        for number, row in enumerate(annotations, start=1):
+            place = f"row {number} (question_id {row.get('question_id')!r})"
+            kind = question_type_of(row)
+            rule = RULES.get(kind)
+            if rule is None:
+                found.append(
+                    f"{place}: {type(self).__name__} cannot score question_type '{kind}'."
+                    f"{did_you_mean(kind, RULES)} It scores {', '.join(RULES)}."
+                )
+            elif not hidden:
+                try:
+                    if row.get("answer") is None:
+                        raise ValueError("no `answer`, though other rows have one")
+                    rule.truth(row)
+                except ValueError as error:
+                    found.append(f"{place}: {error}")
+        return found
+
+    def score(self, annotation: Mapping[str, Any], prediction: Prediction) -> Verdict:
+        """Score one answered sample. Pure: no file, clock, network or chance."""
+        kind = question_type_of(annotation)
+        rule = RULES[kind]
+        label = rule.truth(annotation)
+        found = rule.read(prediction.answer, annotation, self.answer_tag)
+        right = found.value is not None and bool(rule.same(found.value, label))
+        return Verdict(
+            question_id=prediction.question_id,
+            outcome=found.rule if found.value is None else "correct" if right else "wrong",
+            correct=right,
+            answer=found.value,
+            raw_answer=prediction.answer,
+            label=label,
+            question_type=kind,
+            extraction={"rule": found.rule, "span": list(found.span) if found.span else None},
+            truncated=prediction.truncated,
+            refused=prediction.refused,
+        )
+
+    def verdict_on(self, annotation: Mapping[str, Any], predictions: Sequence[Prediction | None]) -> Verdict:
+        """Return the verdict on one sample: score what was answered, name what was not, combine inferences."""
+        return combine([self._verdict(annotation, prediction) for prediction in predictions])
+
+    def _verdict(self, annotation: Mapping[str, Any], prediction: Prediction | None) -> Verdict:
+        if prediction is not None and prediction.ok:
+            return self.score(annotation, prediction)
+        outcome = "missing"
+        if prediction is not None:
+            is_data = (prediction.error or {}).get("type") == "data_error"
+            outcome = "data_error" if is_data else "request_error"
+        return Verdict(
+            question_id=str(annotation["question_id"]),
+            outcome=outcome,
+            label=annotation.get("answer"),
+            question_type=question_type_of(annotation),
+            truncated=prediction is not None and prediction.truncated,
+            refused=prediction is not None and prediction.refused,
+        )
+
+    def aggregate(
+        self, verdicts: Sequence[Verdict], annotations: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the metrics of the task, from the verdicts on all of its samples.
+
+        Args:
+            annotations: By question_id (text), every sample of the task.
+        """
+        result = headline_block(verdicts)
+        if self.detailed_keys:
+            result["detailed"] = breakdown(verdicts, annotations, self.detailed_keys)
+        return result
+
+    def cal_accuracy(
+        self,
+        annotations: dict[str, dict[str, Any]],
+        predictions: list[dict[str, Any]],
+        *args: Any,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """FlagEvalMM's way in: score all predictions, write the verdicts into them, return the metrics."""
+        verdicts = []
+        for record in predictions:
+            annotation = annotations[str(record["question_id"])]
+            prediction = Prediction.from_json(record, "predictions")
+            verdict = self.verdict_on(annotation, [prediction])
+            record.update(verdict.to_json())
+            verdicts.append(verdict)
+        return self.aggregate(verdicts, annotations)

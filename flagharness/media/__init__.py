@@ -1,0 +1,22 @@
+"""Images and other media: what a file is, whether it is sound, and how it goes to the endpoint.
+
+Importing this package loads neither Pillow nor numpy; both wait for the first picture that needs them.
+"""
+
+from __future__ import annotations
+
+from flagharness.media._check import check_image
+from flagharness.media._encode import EncodedImage, encode_image
+from flagharness.media._limits import LIMITS_VERSION, ImageLimits
+from flagharness.media._sniff import SNIFF_BYTES, MediaType, sniff
+
+__all__ = [
+    "LIMITS_VERSION",
+    "SNIFF_BYTES",
+    "EncodedImage",
+    "ImageLimits",
+    "MediaType",
+    "check_image",
+    "encode_image",
+    "sniff",
+]

@@ -1,0 +1,60 @@
+"""Whether a short free-text answer says the same as the truth, by rule: never by similarity."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_EDGE = " \t\n.,;:!?\"'`*_()[]{}<>。，；：！？、“”‘’「」（）"
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"[$€£¥]?\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*(.*)", re.DOTALL)
+_UNIT = re.compile(r"(?:%|°\s*[cf]?|[a-zμ²³/^\d\u4e00-\u9fff]{1,12})\.?", re.IGNORECASE)
+
+
+def answers_match(prediction: str, answers: str | int | float | Sequence[str | int | float]) -> bool:
+    """Whether a short answer equals one of the true answers.
+
+    Both sides are compared after Unicode compatibility folding, case folding, and without articles, surrounding
+    punctuation and repeated spaces. Numbers are compared as numbers: "1,000" is 1000 and "3.0" is 3. A unit behind
+    one of them alone does not matter ("12 cm" is 12, "50" is 50 %), two different units do ("12 m" is not 12 cm).
+    A sentence around the answer is not looked through: finding the answer in a reply is for the extractor.
+
+    Example:
+        >>> answers_match("YES", "yes"), answers_match("12 cm", 12), answers_match("the left", "Left")
+        (True, True, True)
+        >>> answers_match("2018", "2019"), answers_match("3.15", "3.14"), answers_match("decrease", "increase")
+        (False, False, False)
+        >>> answers_match("kitten", ["cat", "kitten"])
+        True
+    """
+    truths = answers if isinstance(answers, (list, tuple)) else [answers]
+    said = normalize_answer(prediction)
+    return any(_same(said, normalize_answer(str(truth))) for truth in truths)
+
+
+@lru_cache(maxsize=65536)
+def normalize_answer(text: str) -> str:
+    """Return the form in which short answers are compared.
+
+    Example:
+        >>> normalize_answer("  The **Red  Car**. ")
+        'red car'
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("−", "-")
+    folded = _THOUSANDS.sub("", folded.replace("**", ""))
+    without = _ARTICLES.sub(" ", folded.strip(_EDGE))
+    return " ".join((without if without.strip(_EDGE) else folded).strip(_EDGE).split())
+
+
+def _same(said: str, truth: str) -> bool:
+    if said == truth:
+        return said != "" or truth == ""
+    wanted, given = _NUMBER.fullmatch(truth), _NUMBER.fullmatch(said)
+    if wanted is None or given is None or Decimal(wanted[1]) != Decimal(given[1]):
+        return False
+    units = {match[2].strip().rstrip(".") for match in (wanted, given)} - {""}
+    return len(units) <= 1 and all(_UNIT.fullmatch(unit) for unit in units)

@@ -1,0 +1,101 @@
+"""Requests as bytes, and what identifies a request."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+import pybase64
+
+from flagharness.model._types import Media, Message
+
+HASH_VERSION = 1
+"""Part of every request hash; raised when the same inputs begin to be sent differently."""
+
+
+def chat_body(
+    model: str,
+    messages: Sequence[Message],
+    encoded: Sequence[tuple[str, bytes]],
+    sampling: Mapping[str, Any],
+    stream: bool,
+) -> bytes:
+    """Return the JSON body of a chat-completions request.
+
+    Base64 text of media is spliced into the finished JSON instead of being run through the JSON encoder: for a
+    200 KB image that is the difference between 1.5 ms and 0.05 ms.
+
+    Args:
+        encoded: ``(media type, bytes)`` of every medium of ``messages``, in order.
+        sampling: Further body fields; one that is None is left out.
+    """
+    marker = secrets.token_hex(16)
+    body: dict[str, Any] = {"model": model, "messages": [_message(m, marker) for m in messages]}
+    if stream:
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+    body.update(sampling)
+    # A field set to null in extra_body takes it out of the body, ours included.
+    frame = orjson.dumps({key: value for key, value in body.items() if value is not None})
+    pieces = frame.split(marker.encode())
+    if len(pieces) != len(encoded) + 1:
+        raise ValueError(f"{len(encoded)} media for {len(pieces) - 1} places")
+    out = [pieces[0]]
+    for (mime, data), piece in zip(encoded, pieces[1:], strict=True):
+        out += [b"data:", mime.encode(), b";base64,", pybase64.b64encode(data), piece]
+    return b"".join(out)
+
+
+def _message(message: Message, marker: str) -> dict[str, Any]:
+    if all(isinstance(part, str) for part in message.parts):
+        return {
+            "role": message.role,
+            "content": "".join(part for part in message.parts if isinstance(part, str)),
+        }
+    content = [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": marker}}
+        for part in message.parts
+    ]
+    return {"role": message.role, "content": content}
+
+
+def request_hash(
+    *,
+    question_id: str,
+    inference: int,
+    model: str,
+    messages: Sequence[Message],
+    digests: Sequence[str],
+    limits: Sequence[Any] | None,
+    sampling: Mapping[str, Any],
+) -> str:
+    """Return the digest that says whether two requests are the same question to the same model.
+
+    It covers the prompt, the content of every medium (``digests``, before any limit) with the limits applied to
+    it, the model and the sampling settings. Where the endpoint is, and how often it is tried, is not part of it.
+    """
+    shape = [
+        [message.role, [part if isinstance(part, str) else [part.kind] for part in message.parts]]
+        for message in messages
+    ]
+    identity = [
+        HASH_VERSION,
+        question_id,
+        inference,
+        model,
+        shape,
+        digests,
+        limits if digests else None,
+        dict(sampling),
+    ]
+    return hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def media_of(messages: Sequence[Message]) -> list[Media]:
+    """Return all media of the messages, in the order in which they are sent."""
+    return [part for message in messages for part in message.parts if isinstance(part, Media)]

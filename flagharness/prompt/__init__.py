@@ -1,0 +1,19 @@
+"""From an annotation to a prompt, and from a prompt to its texts and pictures in order."""
+
+from __future__ import annotations
+
+from flagharness.prompt._instructions import default_instruction
+from flagharness.prompt._language import Language, detect_language
+from flagharness.prompt._marks import split_marks
+from flagharness.prompt._question import build_question, option_labels
+from flagharness.prompt._template import PromptTemplate
+
+__all__ = [
+    "Language",
+    "PromptTemplate",
+    "build_question",
+    "default_instruction",
+    "detect_language",
+    "option_labels",
+    "split_marks",
+]

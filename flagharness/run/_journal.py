@@ -1,0 +1,163 @@
+"""The journal: the append-only files under ``items/`` that make a crash cost nothing.
+
+One line per inference, written with a single ``write`` as the answer arrives, so a killed process loses no
+answer that it had. A background fsync once a second bounds what a power cut can take to about a second. A line
+cut short is skipped, and only that line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from flagharness.run._prediction import Prediction, dump_line
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME = "journal.jsonl"
+SYNC_EVERY_S = 1.0
+
+
+class Location(NamedTuple):
+    """Where one journal line lies: index into :attr:`Journal.files`, byte offset, length."""
+
+    file: int
+    offset: int
+    length: int
+
+
+class Journal:
+    """All journal files of one task, indexed by what they answer.
+
+    The index holds digests and byte positions only: memory stays flat however long the answers are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[Path] = []
+        self.torn_lines = 0
+        self._ok: dict[bytes, Location] = {}
+        self._last_ok: dict[tuple[str, int], Location] = {}
+        self._last_error: dict[tuple[str, int], Location] = {}
+        self._descriptors: dict[int, int] = {}
+        self._out: int | None = None
+        self._unsynced = False
+        self._lock = threading.Lock()
+        self._stop_sync = threading.Event()
+        self._sync_thread: threading.Thread | None = None
+        for path in sorted(folder.glob("*.jsonl")):
+            self._scan(path)
+
+    def find(self, request_hash: str) -> Location | None:
+        """Return where the good answer to exactly this request lies, if there is one."""
+        return self._ok.get(bytes.fromhex(request_hash))
+
+    def latest(self, question_id: str, inference: int = 0) -> Location | None:
+        """Return the newest good answer to a question, or else its newest failure, whatever was asked."""
+        key = (question_id, inference)
+        return self._last_ok.get(key) or self._last_error.get(key)
+
+    def has_answer(self, question_id: str, inference: int = 0) -> bool:
+        """Whether any request for this question was ever answered."""
+        return (question_id, inference) in self._last_ok
+
+    def inferences(self) -> int:
+        """Return how many inferences per question the journal holds at most."""
+        return 1 + max((k for _, k in (*self._last_ok, *self._last_error)), default=-1)
+
+    def __len__(self) -> int:
+        return len(self._last_ok.keys() | self._last_error.keys())
+
+    def read(self, location: Location) -> Prediction:
+        """Read one prediction back from disk."""
+        descriptor = self._descriptors.get(location.file)
+        if descriptor is None:
+            descriptor = os.open(self.files[location.file], os.O_RDONLY)
+            self._descriptors[location.file] = descriptor
+        line = os.pread(descriptor, location.length, location.offset)
+        return Prediction.from_json(orjson.loads(line), str(self.files[location.file]))
+
+    def append(self, prediction: Prediction) -> Location:
+        """Write one prediction so that it survives the death of this process."""
+        line = dump_line(prediction.to_json())
+        with self._lock:
+            if self._out is None:
+                self._open()
+            assert self._out is not None
+            offset = os.lseek(self._out, 0, os.SEEK_END)
+            view = memoryview(line)
+            while view:
+                view = view[os.write(self._out, view) :]
+            self._unsynced = True
+            location = Location(self._out_index, offset, len(line))
+            self._index(prediction, location)
+        return location
+
+    def close(self) -> None:
+        """Sync and close; safe to call twice."""
+        self._stop_sync.set()
+        if self._sync_thread is not None:
+            self._sync_thread.join()
+            self._sync_thread = None
+        if self._out is not None:
+            os.fsync(self._out)
+            os.close(self._out)
+            self._out = None
+        for descriptor in self._descriptors.values():
+            os.close(descriptor)
+        self._descriptors.clear()
+
+    def _open(self) -> None:
+        path = self.folder / FILE_NAME
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._out = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        end = os.lseek(self._out, 0, os.SEEK_END)
+        if end and os.pread(self._out, 1, end - 1) != b"\n":
+            os.write(self._out, b"\n")  # closes a line torn by a crash, so that it spoils no other
+        if path not in self.files:
+            self.files.append(path)
+        self._out_index = self.files.index(path)
+        self._sync_thread = threading.Thread(target=self._sync_loop, name="journal-sync", daemon=True)
+        self._sync_thread.start()
+
+    def _sync_loop(self) -> None:
+        while not self._stop_sync.wait(SYNC_EVERY_S):
+            if self._unsynced and self._out is not None:
+                self._unsynced = False
+                os.fsync(self._out)
+
+    def _scan(self, path: Path) -> None:
+        self.files.append(path)
+        index = len(self.files) - 1
+        offset = 0
+        for line in _lines(path):
+            location = Location(index, offset, len(line))
+            offset += len(line)
+            if not line.strip():
+                continue
+            try:
+                self._index(Prediction.from_json(orjson.loads(line), str(path)), location)
+            except (orjson.JSONDecodeError, ValueError, TypeError):
+                self.torn_lines += 1
+        if self.torn_lines:
+            logger.warning("%s: %d line(s) cut short by a crash were dropped.", path, self.torn_lines)
+
+    def _index(self, prediction: Prediction, location: Location) -> None:
+        key = (prediction.question_id, prediction.inference)
+        if prediction.ok:
+            self._last_ok[key] = location
+            if prediction.request_hash:
+                self._ok[bytes.fromhex(prediction.request_hash)] = location
+        else:
+            self._last_error[key] = location
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from file

@@ -136,7 +136,7 @@ class Asker:
                 run.started = time.monotonic()
             try:
                 built = await self._loop.run_in_executor(self._threads, self._build, job, client)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - becomes the record of this sample
                 # Every sample was rendered once before; what fails now is this sample's, and is recorded as such.
                 why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
                 self._record(job, self._failed(job, Fault("data_error", why), "", None))

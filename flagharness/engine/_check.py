@@ -47,7 +47,7 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
         except FlagHarnessError as error:
             problems.setdefault(index, []).append(str(error))
             continue
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a prompt function of the task; reported
             problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
             continue
         sizes.update(dict.fromkeys(paths, 0))

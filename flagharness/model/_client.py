@@ -69,12 +69,10 @@ class EndpointClient:
         headers.pop("Authorization", None)
         headers["Content-Type"] = "application/json"
         self._headers = {
-            url: {**headers, **self._authorization(url), **config.extra_headers} for url in self._in_flight
+            url: {**headers, **self._authorization(url), **config.extra_headers} for url in config.endpoints
         }
-        self._body_keys = frozenset(
-            key
-            for key in ("stream", "stream_options", *config.sampling)
-            if config.stream or key in config.sampling
+        self._body_keys = frozenset(config.sampling) | (
+            {"stream", "stream_options"} if config.stream else set()
         )
         return self
 

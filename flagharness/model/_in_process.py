@@ -29,12 +29,8 @@ def load_in_process_model(config: ModelConfig) -> tuple[InProcessModel, str]:
     where = f"model_type '{config.model_type}'"
     if place.endswith(".py"):
         file = Path(place).expanduser()
-        # Beside the config first: a model folder then works from any directory.
-        file = (
-            file
-            if file.is_absolute() or (config.base_folder / file).is_file() is False
-            else config.base_folder / file
-        )
+        beside_config = config.base_folder / file
+        file = beside_config if beside_config.is_file() else file
         module = TaskModules().load(file)
     else:
         try:

@@ -51,16 +51,10 @@ def chat_body(
 
 def _message(message: Message, marker: str) -> dict[str, Any]:
     if all(isinstance(part, str) for part in message.parts):
-        return {
-            "role": message.role,
-            "content": "".join(part for part in message.parts if isinstance(part, str)),
-        }
-    content = [
-        {"type": "text", "text": part}
-        if isinstance(part, str)
-        else {"type": "image_url", "image_url": {"url": marker}}
-        for part in message.parts
-    ]
+        text = "".join(part for part in message.parts if isinstance(part, str))
+        return {"role": message.role, "content": text}
+    image = {"type": "image_url", "image_url": {"url": marker}}
+    content = [{"type": "text", "text": part} if isinstance(part, str) else image for part in message.parts]
     return {"role": message.role, "content": content}
 
 
@@ -83,16 +77,8 @@ def request_hash(
         [message.role, [part if isinstance(part, str) else [part.kind] for part in message.parts]]
         for message in messages
     ]
-    identity = [
-        HASH_VERSION,
-        question_id,
-        inference,
-        model,
-        shape,
-        digests,
-        limits if digests else None,
-        dict(sampling),
-    ]
+    applied = limits if digests else None
+    identity = [HASH_VERSION, question_id, inference, model, shape, digests, applied, dict(sampling)]
     return hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 

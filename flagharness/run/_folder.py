@@ -163,19 +163,11 @@ def _expand(record: Any, place: str) -> Iterator[Prediction]:
         if prefix != "inference" or not number.isdigit():
             raise DataError(f"{place}: answer key {key!r} is not of the form inference_0.")
         single = {**record, "answer": answer, "inference": int(number)}
-        for name in (
-            "reason",
-            "usage",
-            "finish_reason",
-            "status",
-            "error",
-            "response_id",
-            "request_hash",
-            "latency_s",
-        ):
-            value = record.get(name)
+        for name, value in record.items():
             if isinstance(value, list):
                 single[name] = value[int(number)] if int(number) < len(value) else None
+        if answer and record.get("status") == "error":  # another inference of this question failed
+            single.update(status="ok", error=None)
         yield Prediction.from_json({k: v for k, v in single.items() if v is not None}, place)
 
 

@@ -1,0 +1,43 @@
+"""What a process.py needs: rows in, media stored, data.json written.
+
+`datasets`, `pyarrow` and `requests` are imported at their first use.
+"""
+
+from __future__ import annotations
+
+from flagharness.data._annotations import QUESTION_TYPES, check_rows, load_annotations, read_json_rows
+from flagharness.data._dataset import VideoDataset, VqaBaseDataset
+from flagharness.data._download import Download, download_media, write_dropped
+from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
+from flagharness.data._media_store import MediaStore
+from flagharness.data._prepare import Preparation, cache_folder, file_digest, prepare, read_manifest
+from flagharness.data._tsv import ImageTable, decode_image_cell, read_image_tsv, read_tsv
+from flagharness.data._write import split_folder, write_annotations, write_json
+
+__all__ = [
+    "QUESTION_TYPES",
+    "Download",
+    "ImageTable",
+    "MediaStore",
+    "Preparation",
+    "SourceInfo",
+    "VideoDataset",
+    "VqaBaseDataset",
+    "cache_folder",
+    "check_rows",
+    "decode_image_cell",
+    "download_media",
+    "file_digest",
+    "iter_hf_rows",
+    "load_annotations",
+    "prepare",
+    "read_image_tsv",
+    "read_json_rows",
+    "read_manifest",
+    "read_tsv",
+    "resolve_source",
+    "split_folder",
+    "write_annotations",
+    "write_dropped",
+    "write_json",
+]

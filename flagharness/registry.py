@@ -1,4 +1,4 @@
-"""The registries a task config names its classes from: DATASETS, EVALUATORS, PROMPTS, MODELS.
+"""The registries a task config names its classes from: DATASETS, EVALUATORS, PROMPTS.
 
 They are mmengine registries with one addition: while a task's own files are being imported
 (:func:`registering_into`), what those files register belongs to that task alone. Two tasks of one run may
@@ -75,4 +75,3 @@ def _origin(cls: type) -> str:
 DATASETS = Registry("dataset")
 EVALUATORS = Registry("evaluator")
 PROMPTS = Registry("prompt_template")
-MODELS = Registry("model_type")

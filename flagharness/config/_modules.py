@@ -97,21 +97,28 @@ def sibling_imports(folder: Path) -> Iterator[None]:
     finally:
         sys.path.remove(str(folder))
         for name, module in list(sys.modules.items()):
-            origin = getattr(module, "__file__", None)
-            if before.get(name) is not module and origin and Path(origin).parent == folder:
+            if before.get(name) is not module and _lies_in(module, folder):
                 del sys.modules[name]
         for name, module in before.items():
             sys.modules.setdefault(name, module)
 
 
-def place_of(error: BaseException, file: Path) -> str:
-    """Return ``file:line`` of an exception: where it is a syntax error, else the deepest frame in ``file``."""
+def _lies_in(module: ModuleType, folder: Path) -> bool:
+    # A package without an __init__.py has no file, only a path.
+    origin = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
+    return origin is not None and folder in Path(origin).parents
+
+
+def place_of(error: BaseException, file: Path, *others: Path) -> str:
+    """Return ``file:line`` of an exception: of a syntax error, else of the deepest frame beside one of the files."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    line = None
+    folders = {path.parent for path in (file, *others)}
+    place = str(file)
     trace = error.__traceback__
     while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
+        origin = trace.tb_frame.f_code.co_filename
+        if Path(origin).parent in folders:
+            place = f"{origin}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return f"{file}:{line}" if line is not None else str(file)
+    return place

@@ -102,44 +102,53 @@ def _read(path: Path) -> dict[str, Any]:
         return values
     except KeyError as error:
         if "Duplicate key" in str(error):
-            raise ConfigError(_explain_duplicate_bases(path, text)) from error
-        raise ConfigError(f"{place_of(error, path)}: KeyError: {error}") from error
+            raise ConfigError(_explain_duplicate_bases(path)) from error
+        raise ConfigError(f"{place_of(error, *_chain(path))}: KeyError: {error}") from error
     except SyntaxError as error:
         # mmengine parses a temporary copy, so its file name is of no use to anybody.
-        raise ConfigError(f"{_syntax_place(path, text)}: SyntaxError: {error.msg}") from error
+        raise ConfigError(_syntax_problem(path) or f"{path}: SyntaxError: {error.msg}") from error
     except Exception as error:
-        raise ConfigError(f"{place_of(error, path)}: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"{place_of(error, *_chain(path))}: {type(error).__name__}: {error}") from error
 
 
-def _syntax_place(path: Path, text: str) -> str:
-    for file in [path, *_bases(path, text)]:
+def _syntax_problem(path: Path) -> str | None:
+    for file in _chain(path):
         try:
-            ast.parse(file.read_text(encoding="utf-8"))
+            ast.parse(file.read_bytes())
         except SyntaxError as error:
-            return f"{file}:{error.lineno}"
+            return f"{file}:{error.lineno}: SyntaxError: {error.msg}"
         except (OSError, ValueError):
             continue
-    return str(path)
+    return None
 
 
-def _bases(path: Path, text: str) -> list[Path]:
+def _chain(path: Path) -> list[Path]:
+    """Return a config file and all files it is based on, however far."""
+    files = [path]
+    for file in files:
+        files.extend(base for base in _bases(file) if base not in files)
+    return files
+
+
+def _bases(path: Path) -> list[Path]:
     try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return []
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == "_base_" for target in node.targets
-        ):
-            value = ast.literal_eval(node.value)
-            return [path.parent / base for base in ([value] if isinstance(value, str) else value)]
+        tree = ast.parse(path.read_bytes())
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and any(
+                isinstance(target, ast.Name) and target.id == "_base_" for target in node.targets
+            ):
+                value = ast.literal_eval(node.value)
+                bases = [value] if isinstance(value, str) else value
+                return [(path.parent / base).resolve() for base in bases]
+    except (OSError, SyntaxError, TypeError, ValueError):
+        pass  # whoever asks is about to report a problem of these files anyway
     return []
 
 
-def _explain_duplicate_bases(path: Path, text: str) -> str:
+def _explain_duplicate_bases(path: Path) -> str:
     owners: dict[str, str] = {}
     clashes = []
-    for base in _bases(path, text):
+    for base in _bases(path):
         for key in _read(base):
             if key in owners:
                 clashes.append(f"`{key}` in {owners[key]} and in {base.name}")

@@ -132,7 +132,8 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
     from mmengine.config import ConfigDict
 
     folder = preparation.folder
-    staging = preparation.cache / f".staging-{os.getpid()}-{folder.name or 'data'}"
+    # Beside its destination, so that the last step is a rename whatever is mounted where.
+    staging = preparation._root.with_name(f".{preparation._root.name}.staging-{os.getpid()}")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     cfg = ConfigDict(dict(preparation.config))
@@ -161,6 +162,12 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
         }
         write_json(made / MANIFEST, manifest)
         _move_into_place(made, folder)
+        left = sorted(str(path.relative_to(staging)) for path in staging.rglob("*") if path.is_file())
+        if left:
+            logger.warning(
+                "%s: %d files outside of the split's folder were not kept, %s among them.",
+                preparation.processor, len(left), left[0],
+            )  # fmt: skip
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     logger.info("%s: %d rows prepared.", folder, rows)
@@ -202,7 +209,7 @@ def _move_into_place(made: Path, folder: Path) -> None:
         else:
             aside.rmdir()
         return
-    shutil.move(made, folder)
+    made.rename(folder)
 
 
 def file_digest(path: Path) -> str:

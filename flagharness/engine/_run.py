@@ -121,10 +121,16 @@ class Engine:
                 run.task.open()
                 run.ids = run.task.question_ids()[: self.spec.limit]
                 run.num_infers = model.num_infers if model else 1
+                self._use_answer_tag(run, model.answer_tag if model else None)
                 if not self.spec.without_infer:
                     self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
             except FlagHarnessError as error:
                 self._fail(run, str(error))
+
+    def _use_answer_tag(self, run: TaskRun, tag: str | None) -> None:
+        """Read answers out of the tag that this model uses, unless the task itself names one."""
+        if tag and run.task.evaluator is not None and "answer_tag" not in (run.task.config.evaluator or {}):
+            run.task.evaluator.answer_tag = tag
 
     def _fail(self, run: TaskRun, reason: str) -> None:
         run.status, run.error = "failed", reason
@@ -226,6 +232,8 @@ class Engine:
         if self.spec.limit is None and isinstance(limit, int):
             run.ids = run.ids[:limit]
             logger.info("%s: the run here was limited to %d samples; scoring those.", run.name, run.rows)
+        if self.spec.model is None:
+            self._use_answer_tag(run, (stored.get("model") or {}).get("answer_tag"))
         digest = (stored.get("data") or {}).get("digest")
         if digest and digest != run.task.data_digest:
             logger.warning("%s: the data is not what it was when these answers were given.", run.name)

@@ -1,0 +1,77 @@
+"""The option, or options, a reply chooses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from flagharness.extract._cues import (
+    CLAUSE_END,
+    CORRECTION,
+    LAST_WORD,
+    PREDICATE,
+    STRONG,
+    WEAK,
+    announced,
+    rejected,
+)
+from flagharness.extract._extraction import Extraction
+from flagharness.extract._labels import LabelReader, Reading, label_reader
+from flagharness.extract._option_text import OptionTexts, option_texts
+from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
+
+
+def extract_choice(
+    text: str, labels: Sequence[str], options: Sequence[str] | None = None, *, answer_tag: str = "answer"
+) -> Extraction[str]:
+    r"""Read which option a reply chooses.
+
+    Only the row's own labels count. The rules, in this order: what follows the reasoning; the last answer tag; the
+    last box; a JSON answer field; the last phrase that announces an answer ("the answer is B", 故选B) and is not
+    negated; a reply that is a label; a leading or a last line that is one; weaker phrases ("it is B"); the one label
+    named ("option B"); an option's text. A later correction ("Wait, ...") replaces an earlier answer. Two labels
+    without a final commitment, and a letter inside prose, read as nothing.
+
+    Args:
+        text: The whole reply.
+        labels: The row's labels in order, such as "ABCD".
+        options: The texts behind the labels, in the same order.
+        answer_tag: Name of the tag the prompt asks for.
+
+    Returns:
+        The label as the row spells it, by rule "answer_tag", "boxed", "json", "cue", "whole_reply",
+        "leading_label", "last_line", "mention" or "option_text".
+
+    Example:
+        >>> extract_choice("The correct answer is **B**. Here is why: A is wrong.", "ABCD")
+        Extraction(value='B', rule='cue', span=(24, 25))
+        >>> extract_choice("A dog is there.", "ABCD", ["cat", "dog", "hen", "cow"]).value
+        'B'
+        >>> extract_choice("Based on the photo I cannot tell.", "ABCD").rule
+        'unparsed'
+    """
+    return _extract(text, labels, options, answer_tag, many=False)
+
+
+def extract_choices(
+    text: str, labels: Sequence[str], options: Sequence[str] | None = None, *, answer_tag: str = "answer"
+) -> Extraction[str]:
+    """Read which options a reply chooses, of a question that may have several answers.
+
+    The rules are those of `extract_choice`, with a list of labels ("A, B and C", "ABC") wherever one label may stand.
+    "A or B" chooses nothing.
+
+    Args:
+        text: The whole reply.
+        labels: The row's labels in order, such as "ABCD".
+        options: The texts behind the labels, in the same order.
+        answer_tag: Name of the tag the prompt asks for.
+
+    Returns:
+        The labels in the row's order, without separators.
+
+    Example:
+        >>> extract_choices("ANSWER: C, A and B", "ABCD").value
+        'ABC'
+    """
+    return _extract(text, labels, options, answer_tag, many=True)

@@ -1,0 +1,132 @@
+"""A number, written in figures or in words."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from flagharness.extract._extraction import Extraction
+from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
+
+_DIGITS = r"(?:[0-9]+(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
+_NUMBER = re.compile(
+    rf"(?<![A-Za-z0-9_^.])(?P<sign>(?<![\w)])[-+])?(?P<number>{_DIGITS})"
+    r"(?:[eE](?P<exponent>[+-]?[0-9]{1,3})(?![A-Za-z0-9])"
+    r"|\s?(?:[×x]|\\times)\s?10\s?\^\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?)?"
+    rf"(?:(?<!/)/(?P<divisor>[0-9]+)(?![0-9/.]))?"
+)
+_CUE = re.compile(
+    r"\b(?:answer|total|result)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?(?:\s*[:=]|\s+(?:is|are|equals)\b)"
+    r"|答案\s*(?:应该|应|就)?\s*(?:是|为|:)+",
+    re.IGNORECASE,
+)
+_EQUALS = re.compile(r"[=≈]")
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_UNITS = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
+_TENS = {word: value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-]+(?P<one>{'|'.join(list(_UNITS)[1:10])}))?|(?P<unit>{'|'.join(_UNITS)}))\b",
+    re.IGNORECASE,
+)
+
+
+def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float]:
+    r"""Read a number.
+
+    The number in the answer tag, the last box, a JSON answer field, or after the last "answer is" (total, result,
+    答案是) counts first, in this order; else the last number of the reply. After a cue the first number counts, or
+    the one behind the last equals sign. Thousands separators, currency signs, percent signs and units are passed
+    over; a digit that belongs to a unit ("m2") is no number. Powers of ten and plain fractions are worked out. Only
+    a text without figures is read for number words, up to ninety-nine.
+
+    Args:
+        text: The whole reply.
+        answer_tag: Name of the tag the prompt asks for.
+
+    Returns:
+        The number, by rule "answer_tag", "boxed", "json", "cue", "last_number" or "number_word".
+
+    Example:
+        >>> extract_number("$80,000 + $50,000 = $130,000 in total.").value
+        130000.0
+        >>> extract_number("The answer is 2.0 m (about 6.5 feet)").value, extract_number("20 m2").value
+        (2.0, 20.0)
+    """
+    part = visible_part(text)
+    if part is None:
+        return Extraction(None, "unfinished_reasoning")
+    if not part.text.strip():
+        return Extraction(None, "no_response")
+    part = Part(fold(part.text.replace("-$", "$-")), part.start)
+    marked = (
+        ("answer_tag", tagged(part, answer_tag)),
+        ("boxed", boxed(part)),
+        ("json", json_field(part)),
+        ("cue", _after_cue(part)),
+    )
+    for rule, content in marked:
+        found = _first_number(content, rule) if content is not None else None
+        if found is not None:
+            return found
+    return _last_number(part) or _number_word(part) or Extraction(None, "unparsed")
+
+
+def _after_cue(part: Part) -> Part | None:
+    last = None
+    for last in _CUE.finditer(part.text):
+        pass
+    if last is None:
+        return None
+    stop = part.text.find("\n", last.end() + 3)
+    return part.cut(last.end(), stop if stop >= 0 else None)
+
+
+def _first_number(part: Part, rule: str) -> Extraction[float] | None:
+    last = None
+    for last in _EQUALS.finditer(part.text):
+        pass
+    if last is not None:
+        found = _first_number(part.cut(last.end()), rule)
+        if found is not None:
+            return found
+    for match in _NUMBER.finditer(part.text):
+        value = _value(match)
+        if value is not None:
+            return Extraction(value, rule, part.span(match.start(), match.end()))
+    return None
+
+
+def _last_number(part: Part) -> Extraction[float] | None:
+    for match in reversed(list(_NUMBER.finditer(part.text))):
+        value = _value(match)
+        if value is not None:
+            return Extraction(value, "last_number", part.span(match.start(), match.end()))
+    return None
+
+
+def _number_word(part: Part) -> Extraction[float] | None:
+    last = None
+    for last in _WORDS.finditer(part.text):
+        pass
+    if last is None:
+        return None
+    if last["unit"]:
+        value = _UNITS[last["unit"].lower()]
+    else:
+        value = 10 * _TENS[last["tens"].lower()] + (_UNITS[last["one"].lower()] if last["one"] else 0)
+    return Extraction(float(value), "number_word", part.span(last.start(), last.end()))
+
+
+def _value(match: re.Match[str]) -> float | None:
+    value = float(match["number"].replace(",", ""))
+    exponent = match["exponent"] or match["power"]
+    if exponent:
+        value = float(f"{value!r}e{exponent}") if "e" not in repr(value) else value * 10.0 ** int(exponent)
+    if match["divisor"]:
+        divisor = float(match["divisor"])
+        if divisor == 0:
+            return None
+        value /= divisor
+    if not math.isfinite(value):
+        return None
+    return -value if (match["sign"] or "").startswith("-") else value

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from flagharness.extract._cues import (
-    CLAUSE_END,
-    CORRECTION,
-    LAST_WORD,
-    PREDICATE,
-    STRONG,
-    WEAK,
-    announced,
-    rejected,
-)
+from flagharness.extract._chooser import Chooser, Hit
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._labels import LabelReader, Reading, label_reader
-from flagharness.extract._option_text import OptionTexts, option_texts
+from flagharness.extract._labels import label_reader
 from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
 
 
@@ -75,3 +64,49 @@ def extract_choices(
         'ABC'
     """
     return _extract(text, labels, options, answer_tag, many=True)
+
+
+def _extract(
+    text: str, labels: Sequence[str], options: Sequence[str] | None, answer_tag: str, *, many: bool
+) -> Extraction[str]:
+    visible = visible_part(text)
+    if visible is None:
+        return Extraction(None, "unfinished_reasoning")
+    if not visible.text.strip():
+        return Extraction(None, "no_response")
+    names = tuple(labels)
+    chooser = Chooser(label_reader(names), names, tuple(options or ()), many)
+    part = Part(fold(visible.text), visible.start)
+    hit = _read(chooser, part, answer_tag)
+    if hit is None:
+        return Extraction(None, "unparsed")
+    if hit.value is None:
+        return Extraction(None, hit.rule)
+    if hit.rule != "whole_reply":
+        hit = chooser.correction(part.text, hit.end) or hit
+    return Extraction(hit.value, hit.rule, part.span(hit.start, hit.end))
+
+
+def _read(chooser: Chooser, part: Part, answer_tag: str) -> Hit | None:
+    """Read the marks in their order, then the plain text. Positions count from the start of the part."""
+    content = tagged(part, answer_tag)
+    if content is not None and content.text.strip():
+        hit = _marked(chooser, part, content, "answer_tag")
+        return hit or Hit(None, "unparsed", 0, 0)
+    invalid = None
+    for rule, content in (("boxed", boxed(part)), ("json", json_field(part))):
+        hit = _marked(chooser, part, content, rule) if content is not None else None
+        if hit is not None and hit.value is not None:
+            return hit
+        invalid = invalid or hit
+    return chooser.read(part.text) or invalid
+
+
+def _marked(chooser: Chooser, part: Part, content: Part, rule: str) -> Hit | None:
+    box = boxed(content) if rule == "answer_tag" else None
+    content = content if box is None else box
+    hit = chooser.read(content.text)
+    if hit is None:
+        return None
+    shift = content.start - part.start
+    return Hit(hit.value, hit.rule if hit.value is None else rule, hit.start + shift, hit.end + shift)

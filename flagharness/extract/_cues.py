@@ -55,7 +55,9 @@ CLAUSE_END = re.compile(
     re.IGNORECASE,
 )
 
-LAST_WORD = re.compile(rf"(?:[,:;]|[-–—]+[>\s]|→|⇒|=>)\s*(?:(?:the|options?|choices?|answers?)\s+)*$", re.IGNORECASE)
+LAST_WORD = re.compile(
+    rf"(?:[,:;]|[-–—]+[>\s]|→|⇒|=>)\s*(?:(?:the|options?|choices?|answers?)\s+)*$", re.IGNORECASE
+)
 
 PREDICATE = re.compile(
     r"""(?:\b(?:options?|choices?|answers?)\s{1,4})?

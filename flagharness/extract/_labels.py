@@ -16,8 +16,11 @@ _ARTICLE = re.compile(rf"[ \t]+(?!(?:{_FUNCTION_WORDS})\b)[A-Za-z0-9]", re.IGNOR
 _PUNCTUATION = re.compile(r"\s*(?:[.,;:!?)\]}>\"'\n]|$)")
 _OPEN, _CLOSE = r"[(\[{<\"']", r"[)\]}>\"']"
 _TAIL = r"(?![A-Za-z0-9_+#^=%°]|-[A-Za-z0-9]|'[A-Za-z]|&[A-Za-z]|\.[A-Za-z](?![A-Za-z])|\.[0-9])"
-_SEPARATOR = re.compile(r"\s*(?:,|;|/|&|\+|和|与|及|或|\band\b|\bor\b|\bas well as\b)(?:\s*(?:,|&|和|或|\band\b|\bor\b))?\s*"
-                        r"(?:(?:option|choice)\s+)?", re.IGNORECASE)
+_SEPARATOR = re.compile(
+    r"\s*(?:,|;|/|&|\+|和|与|及|或|\band\b|\bor\b|\bas well as\b)(?:\s*(?:,|&|和|或|\band\b|\bor\b))?\s*"
+    r"(?:(?:option|choice)\s+)?",
+    re.IGNORECASE,
+)
 _LIST_END = re.compile(r"\s*(?:[.,;/&)\]!?\n]|$|or\b|and\b|are\b|both\b|和|或|都|均)")
 
 
@@ -57,7 +60,9 @@ class LabelReader:
     def __init__(self, labels: Sequence[str]) -> None:
         self.names = {label.upper(): label for label in labels}
         special = [label for label in self.names if not re.fullmatch("[A-Z]", label)]
-        token = "|".join([*(re.escape(label) for label in sorted(special, key=len, reverse=True)), "[A-Za-z]"])
+        token = "|".join(
+            [*(re.escape(label) for label in sorted(special, key=len, reverse=True)), "[A-Za-z]"]
+        )
         flags = re.IGNORECASE if special else 0
         self._label = re.compile(
             rf"{_OPEN}[\s(\[{{<\"']{{0,4}}(?P<inner>{token})\s*{_CLOSE}{{1,4}}"
@@ -82,7 +87,9 @@ class LabelReader:
                 return None
             return Label(name, *match.span("inner"), match.end(), True)
         end = match.end()
-        if token.islower() and (not lower or not name or (token in "ai" and not _PUNCTUATION.match(text, end))):
+        if token.islower() and (
+            not lower or not name or (token in "ai" and not _PUNCTUATION.match(text, end))
+        ):
             return None
         if token in "AI" and _ARTICLE.match(text, end):
             return None
@@ -120,7 +127,10 @@ class LabelReader:
             return None
         if letters != upper and (not letters.islower() or list(letters) != sorted(letters)):
             return None
-        found = (Label(self.names[letter], pos + i, pos + i + 1, pos + i + 1, False) for i, letter in enumerate(upper))
+        found = (
+            Label(self.names[letter], pos + i, pos + i + 1, pos + i + 1, False)
+            for i, letter in enumerate(upper)
+        )
         return Reading(tuple(found), match.end(), False)
 
 

@@ -21,9 +21,14 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _EQUALS = re.compile(r"[=≈]")
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+)
 _UNITS = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
-_TENS = {word: value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_TENS = {
+    word: value
+    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
 _WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-]+(?P<one>{'|'.join(list(_UNITS)[1:10])}))?|(?P<unit>{'|'.join(_UNITS)}))\b",
     re.IGNORECASE,

@@ -28,7 +28,10 @@ class OptionTexts:
 
     def __init__(self, labels: tuple[str, ...], options: tuple[str, ...]) -> None:
         names = {label.lower() for label in labels}
-        texts = [(_plain(_without_label(option, label)), label) for label, option in zip(labels, options, strict=False)]
+        texts = [
+            (_plain(_without_label(option, label)), label)
+            for label, option in zip(labels, options, strict=False)
+        ]
         self.drawn = bool(texts) and all(text == label.lower() for text, label in texts)
         """Whether the options are nothing but their labels, as when the choices are drawn in the picture."""
         self._labels: dict[str, str] = {}
@@ -56,7 +59,9 @@ class OptionTexts:
         ]
         matches = [match for match in found if not any(_covers(other, match) for other in found)]
         refusal = REFUSAL.search(text)
-        if refusal and not any(match.start < refusal.end() and refusal.start() < match.end for match in matches):
+        if refusal and not any(
+            match.start < refusal.end() and refusal.start() < match.end for match in matches
+        ):
             return []
         return [match for match in matches if not text_rejected(text, match.start, match.end)]
 
@@ -66,7 +71,11 @@ class OptionTexts:
             if name == label:
                 window = _lowered(text[pos : pos + 2 * len(option) + 20])
                 for start, end in _occurrences(window, option):
-                    return pos + end if not window[:start].strip(_EDGE) or window[:start].strip() in {"a", "an", "the"} else None
+                    return (
+                        pos + end
+                        if not window[:start].strip(_EDGE) or window[:start].strip() in {"a", "an", "the"}
+                        else None
+                    )
         return None
 
 

@@ -71,14 +71,16 @@ def visible_part(text: str) -> Part | None:
 def _folding() -> dict[int, str]:
     pairs = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)}  # full-width forms of ASCII
     pairs |= {chr(0x24B6 + i): chr(0x41 + i) for i in range(26)}  # circled letters
-    pairs |= dict(zip("　\u00a0。、【】「」『』《》“”‘’−", "  .,[]\"\"\"\"<>\"\"''-", strict=True))
+    pairs |= dict(zip("　\u00a0。、【】「」『』《》“”‘’−", '  .,[]""""<>""\'\'-', strict=True))
     pairs |= dict.fromkeys("*`$＊｀＄", " ")  # emphasis, code and formula marks
     return {ord(char): plain for char, plain in pairs.items()}
 
 
 _FOLDING = _folding()
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_])")
-_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathbb|mathit|mathsf|bf|rm)(?=\s*\{)|\\[()\[\],;!]")
+_TEXT_COMMAND = re.compile(
+    r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathbb|mathit|mathsf|bf|rm)(?=\s*\{)|\\[()\[\],;!]"
+)
 
 
 def _blank(match: re.Match[str]) -> str:

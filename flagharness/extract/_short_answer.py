@@ -13,7 +13,9 @@ _CUE = re.compile(
     r"|答案\s*(?:应该|应当|应|就|可能|最终|会)?\s*(?:是|为|:)+",
     re.IGNORECASE,
 )
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|mt|prof|jr|sr|vs|no|inc|ltd|co|etc)|\b[A-Z])$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|st|mt|prof|jr|sr|vs|no|inc|ltd|co|etc)|\b[A-Z])$", re.IGNORECASE
+)
 _STOP = re.compile(r"\n|[.!?](?=\s|$|[\u4e00-\u9fff])")
 _WRAPPING = " \t\r\n\"'#.,;:!"
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -47,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        _say(f"error: {error}. What was answered is safe in the run directory.")
+        return 1
 
 
 def _run(arguments: list[str]) -> int:

@@ -13,7 +13,7 @@ from flagharness.config import TaskConfig, TaskModules, load_task_config, snapsh
 from flagharness.data import Preparation, VqaBaseDataset, cache_folder, file_digest, prepare, read_manifest
 from flagharness.errors import ConfigError, FlagHarnessError, did_you_mean
 from flagharness.evaluator import BaseEvaluator
-from flagharness.registry import DATASETS, EVALUATORS
+from flagharness.registry import DATASETS, EVALUATORS, Registry
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +52,12 @@ class Task:
         self.folder = self.config.path.parent
         self._modules = TaskModules()
         self._data_root = data_root
-        for files in (self.config.register_dataset, self.config.register_evaluator):
+        for registry, files in (
+            (DATASETS, self.config.register_dataset),
+            (EVALUATORS, self.config.register_evaluator),
+        ):
             for file, class_name in files.items():
-                self._register(file, class_name)
+                self._register(registry, file, class_name)
         self._dataset_class = DATASETS.find(
             self.config.dataset["type"], self._modules.scope, f"{self.config.path}: dataset.type"
         )
@@ -65,17 +68,16 @@ class Task:
         self.data_digest = ""
         self.manifest: dict[str, Any] | None = None
 
-    def _register(self, file: str, class_name: str) -> None:
+    def _register(self, registry: Registry, file: str, class_name: str) -> None:
         module = self._modules.load(self.folder / file)
-        if any(name == class_name for _, name in self._modules.scope):
-            return
+        if (registry.name, class_name) in self._modules.scope:
+            return  # by a decorator in the file
         cls = getattr(module, class_name, None)
         if not inspect.isclass(cls):
             known = [name for name, value in vars(module).items() if inspect.isclass(value)]
             raise ConfigError(
                 f"{self.folder / file}: no class '{class_name}'.{did_you_mean(class_name, known)}"
             )
-        registry = DATASETS if file in self.config.register_dataset else EVALUATORS
         self._modules.scope[registry.name, class_name] = cls
 
     def _build_evaluator(self) -> BaseEvaluator | None:
@@ -114,13 +116,11 @@ class Task:
         processor = (self.folder / Path(config["processor"]).expanduser()).resolve()
         if not processor.is_file():
             raise ConfigError(f"{where}.processor: {processor}: no such file.")
-        preparation = Preparation(config=config, processor=processor, cache=cache_folder())
-        if ".." in (
-            *Path(str(config.get("dataset_name") or "")).parts,
-            *Path(str(config.get("split") or "")).parts,
-        ):
-            raise ConfigError(f"{where}: dataset_name and split may not contain '..'.")
-        return preparation
+        for key in ("dataset_name", "split"):
+            part = config.get(key) or ""
+            if not isinstance(part, str) or Path(part).is_absolute() or ".." in Path(part).parts:
+                raise ConfigError(f"{where}.{key} must be a relative folder name without '..', got {part!r}.")
+        return Preparation(config=config, processor=processor, cache=cache_folder())
 
     def prepare(self, force: bool = False) -> Path | None:
         """Make sure that the data is there and return its folder, or None for data that is not prepared."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -14,12 +15,13 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from flagharness.config._find import bundled_folder
-from flagharness.config._snapshot import REMOVED
+from flagharness.config._snapshot import REMOVED, snapshot
 from flagharness.errors import ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
 
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
+_SECRET_IN_QUERY = re.compile(r"(?i)((?:^|&)[^=&]*(?:key|token|secret)[^=&]*=)([^&]*)")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
 _WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "bbox_space", "model_path", "server_port")
@@ -34,12 +36,12 @@ class ModelConfig:
     """
 
     model_name: str
-    endpoints: tuple[str, ...] = ()
+    endpoints: tuple[str, ...] = field(default=(), repr=False)
     """Full chat-completions URLs; empty for an in-process model."""
     api_key: str | None = field(default=None, repr=False)
     model_type: str = "http"
     """"http", or ``file.py:Class`` / ``package.module:Class`` for an in-process model."""
-    model_args: Mapping[str, Any] = field(default_factory=dict)
+    model_args: Mapping[str, Any] = field(default_factory=dict, repr=False)
     num_workers: int = 8
     """Requests in flight."""
     num_infers: int = 1
@@ -142,9 +144,12 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
     def number(key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int) -> Any:
         what = "a whole number" if kind is int else "a number"
         value = take(key, kind, f"{what} of at least {minimum:g}", default)
-        if value is not None and value < minimum:
+        if value is None:
+            return None
+        if not minimum <= value < math.inf:
             raise fail(key, f"{what} of at least {minimum:g}")
-        return value
+        # 0 in a file and 0.0 from the command line must be one setting, also for the request hash.
+        return value if kind is int else float(value)
 
     name = take("model_name", str, "a string")
     if not name:
@@ -171,7 +176,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         model_name=name,
         model_type=model_type,
         endpoints=_endpoints(values, where, secrets, needed=model_type in _HTTP_TYPES),
-        api_key=take("api_key", str, "a string") or None,
+        api_key=_header_value(take("api_key", str, "a string"), "api_key", where) or None,
         model_args=take("model_args", dict, "an object", {}),
         num_workers=number("num_workers", 1, 8),
         num_infers=number("num_infers", 1, 1),
@@ -182,9 +187,9 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         max_image_size=number("max_image_size", 1, None),
         max_long_side=number("max_long_side", 1, None),
         min_short_side=number("min_short_side", 1, None),
-        timeout=float(number("timeout", 0.001, values.pop("retry_time", None) or 600.0, (int, float))),
+        timeout=number("timeout", 0.001, number("retry_time", 0.001, 600.0, (int, float)), (int, float)),
         max_retries=number("max_retries", 0, 5),
-        retry_wait_max=float(number("retry_wait_max", 0, 60.0, (int, float))),
+        retry_wait_max=number("retry_wait_max", 0, 60.0, (int, float)),
         reasoning_tags=_tags(values, fail),
         answer_tag=take("answer_tag", str, "a string"),
         output_dir=take("output_dir", str, "a string"),
@@ -220,6 +225,9 @@ def _sampling(
         "thinking": take("thinking", dict, "an object"),
         "provider": take("provider", (dict, str), "an object"),
     }
+    stop = checked["stop"]
+    if isinstance(stop, list) and not all(isinstance(text, str) for text in stop):
+        raise ConfigError(f"{where}: `stop` must be a string or a list of strings, got {stop!r}.")
     body = {key: value for key, value in checked.items() if value is not None}
     extra = take("extra_body", dict, "an object", {})
     for reserved in ("model", "messages", "stream"):
@@ -244,7 +252,14 @@ def _endpoints(values: dict[str, Any], where: str, secrets: list[str], needed: b
             f"{where}: no `url`. Set the endpoint in the model config or with --url, for example "
             f"http://127.0.0.1:8000/v1."
         )
-    return tuple(chat_completions_url(_resolved(url, key, where, secrets), where) for url in urls)
+    resolved = [_resolved(url, key, where, secrets) for url in urls]
+    endpoints = tuple(chat_completions_url(url, where) for url in resolved)
+    for url in endpoints:
+        parts = urlsplit(url)
+        secrets.extend(
+            [parts.password or "", *(secret for _, secret in _SECRET_IN_QUERY.findall(parts.query))]
+        )
+    return endpoints
 
 
 def chat_completions_url(url: str, where: str = "url") -> str:
@@ -258,9 +273,13 @@ def chat_completions_url(url: str, where: str = "url") -> str:
         >>> chat_completions_url("https://host/v1/chat/completions?api-version=2024-10-21")
         'https://host/v1/chat/completions?api-version=2024-10-21'
     """
-    parts = urlsplit(url.strip())
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigError(f"{where}: {_without_credentials(url)!r} is not a URL: {error}.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{where}: {url!r} is not an http:// or https:// URL.")
+        raise ConfigError(f"{where}: {_without_credentials(url)!r} is not an http:// or https:// URL.")
     path = parts.path.rstrip("/")
     if not path.endswith("/chat/completions"):
         path = (path or "/v1") + "/chat/completions"
@@ -271,9 +290,20 @@ def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str
     headers = values.pop("extra_headers", None) or {}
     if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
         raise ConfigError(f"{where}: `extra_headers` must be an object of strings.")
-    resolved = {key: str(_resolved(value, "extra_headers", where, secrets)) for key, value in headers.items()}
+    resolved = {
+        key: _header_value(_resolved(value, "extra_headers", where, secrets), f"extra_headers.{key}", where)
+        for key, value in headers.items()
+    }
     secrets.extend(resolved.values())
     return resolved
+
+
+def _header_value(value: str | None, key: str, where: str) -> str:
+    """Take off the newline that a key read from a file often has; refuse what no HTTP header can carry."""
+    text = (value or "").strip()
+    if not all(" " <= character <= "~" for character in text):
+        raise ConfigError(f"{where}: `{key}` holds a character that no HTTP header can carry.")
+    return text
 
 
 def _tags(values: dict[str, Any], fail: Callable[[str, str], ConfigError]) -> tuple[str, str]:
@@ -316,7 +346,7 @@ def _with_default_key(config: ModelConfig, secrets: list[str]) -> ModelConfig:
 
 
 def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
-    shown = dict(raw)
+    shown = {key: snapshot(value) if isinstance(value, dict) else value for key, value in raw.items()}
     if shown.get("api_key") and not _PLACEHOLDER.fullmatch(str(shown["api_key"])):
         shown["api_key"] = REMOVED
     if isinstance(shown.get("extra_headers"), dict):
@@ -333,10 +363,13 @@ def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
     host = parts.netloc.rpartition("@")[2]
     netloc = f"{REMOVED}@{host}" if "@" in parts.netloc else host
-    query = re.sub(r"(?i)((?:^|&)[^=&]*(?:key|token|secret)[^=&]*=)[^&]*", rf"\1{REMOVED}", parts.query)
+    query = _SECRET_IN_QUERY.sub(rf"\1{REMOVED}", parts.query)
     return urlunsplit((parts.scheme, netloc, parts.path, query, parts.fragment))
 
 

@@ -6,7 +6,8 @@ import ast
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ def _read(path: Path) -> dict[str, Any]:
             f'{path}: `with read_base()` is mmengine\'s lazy form. Write `_base_ = "file.py"` instead.'
         )
     try:
-        with sibling_imports(path.parent):
+        with sibling_imports(path.parent), _closing_temporary_files():
             # Text substitution is off because it would also rewrite prompts; see _with_environment.
             loaded = Config.fromfile(
                 path, lazy_import=False, use_predefined_variables=False, use_environment_variables=False
@@ -111,12 +112,26 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{place_of(error, *_chain(path))}: {type(error).__name__}: {error}") from error
 
 
+@contextmanager
+def _closing_temporary_files() -> Iterator[None]:
+    """Close the copies of config files that mmengine leaves open when one of them fails."""
+    try:
+        yield
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace is not None:
+            if "temp_config_file" in trace.tb_frame.f_locals:
+                trace.tb_frame.f_locals["temp_config_file"].close()
+            trace = trace.tb_next
+        raise
+
+
 def _syntax_problem(path: Path) -> str | None:
     for file in _chain(path):
         try:
             ast.parse(file.read_bytes())
         except SyntaxError as error:
-            return f"{file}:{error.lineno}: SyntaxError: {error.msg}"
+            return f"{file}:{error.lineno or 1}: SyntaxError: {error.msg}"
         except (OSError, ValueError):
             continue
     return None

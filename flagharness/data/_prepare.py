@@ -181,9 +181,12 @@ def _check_made(preparation: Preparation, made: Path) -> int:
             f"{{cfg.processed_dataset_path}}/{preparation.folder.relative_to(preparation._root)}/data.json."
         )
     # A process.py may have written absolute paths; they must not point into a folder that is about to move.
-    text = data.read_bytes()
-    if str(made).encode() in text:
-        data.write_bytes(text.replace(str(made).encode(), str(preparation.folder).encode()))
+    text = before = data.read_bytes()
+    for ascii_only in (False, True):
+        old, new = (json.dumps(str(p), ensure_ascii=ascii_only)[1:-1] for p in (made, preparation.folder))
+        text = text.replace(old.encode(), new.encode())
+    if text != before:
+        data.write_bytes(text)
     rows = load_annotations([data])
     problems = check_rows(rows)
     if problems:

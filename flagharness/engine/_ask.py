@@ -217,7 +217,12 @@ class Asker:
     def _record(self, job: Job, prediction: Prediction) -> None:
         assert job.run.journal is not None
         usage = prediction.usage or {}
-        location = job.run.journal.append(prediction)
+        try:
+            location = job.run.journal.append(prediction)
+        except OSError as error:
+            # Going on would pay for answers that cannot be kept.
+            self._stop_because(f"the journal cannot be written: {error}")
+            return
         tokens = usage.get("completion_tokens")
         self._done(job, location, ok=prediction.ok, tokens=tokens if isinstance(tokens, int) else 0)
 
@@ -238,7 +243,7 @@ class Asker:
         message = _scrub(fault.message, self._model.secrets)
         status = f"HTTP {fault.http_status}: " if fault.http_status else ""
         if fault.fatal and not self._answered:
-            self._stop_because(f"the endpoint refuses every request: {status}{message}")
+            self._stop_because(f"every request would fail like the first: {status}{message}")
         elif self._failures_in_a_row >= STOP_AFTER_FAILURES:
             self._stop_because(
                 f"{self._failures_in_a_row} requests failed in a row, the last with {status}{message}"

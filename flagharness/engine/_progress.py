@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 from tqdm import tqdm
@@ -35,7 +36,8 @@ class Progress:
 
     def say(self, message: str) -> None:
         """Write a message to a person without tearing the line."""
-        tqdm.write(message, file=self._bar.fp)
+        # A bar that is not shown has no file of its own.
+        tqdm.write(message, file=sys.stderr)
 
     def close(self) -> None:
         """End the line."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import ModelConfig, find_task_config
+from flagharness.config import ModelConfig, find_task_config, snapshot
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
@@ -188,6 +188,9 @@ class Engine:
                 self.spec.output_dir,
             )
             return EXIT_INTERRUPTED
+        for run in runs:
+            if run.kept:
+                logger.info("%s: %d answers of the earlier run kept, %d asked.", run.name, run.kept, run.asked)
         if asker.stop_reason:
             logger.error(
                 "Stopped: %s. What was answered is safe in %s; the same command goes on from there.",
@@ -232,6 +235,10 @@ class Engine:
         if self.spec.limit is None and isinstance(limit, int):
             run.ids = run.ids[:limit]
             logger.info("%s: the run here was limited to %d samples; scoring those.", run.name, run.rows)
+        answered_by = stored.get("model") or {}
+        if answered_by:
+            settings = ", ".join(f"{key} {value}" for key, value in (answered_by.get("sampling_sent") or {}).items())
+            logger.info("%s: answers of %s (%s)", run.name, answered_by.get("model_name"), settings or "no settings")
         if self.spec.model is None:
             self._use_answer_tag(run, (stored.get("model") or {}).get("answer_tag"))
         digest = (stored.get("data") or {}).get("digest")
@@ -340,7 +347,7 @@ async def _never_wait(fault: object, seconds: float) -> None:
 
 def _model_record(model: ModelConfig) -> dict[str, Any]:
     """Return the model config as written, placeholders unresolved, with the sampling that is really sent."""
-    return {**model.source, "sampling_sent": dict(model.sampling)}
+    return {**model.source, "sampling_sent": snapshot(model.sampling)}
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -383,6 +390,7 @@ def _task_summary(run: TaskRun) -> dict[str, Any]:
     return {
         "status": run.status,
         "error": run.error,
+        "note": result.get("note"),
         "metric": name,
         "score": value,
         "ci95": result.get("ci95"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,6 +111,8 @@ def _number_truth(annotation: Mapping[str, Any]) -> float | int:
         if isinstance(answer, bool):
             raise ValueError
         value = float(str(answer).replace(",", ""))
+        if not math.isfinite(value):
+            raise ValueError
     except ValueError:
         raise ValueError(f"answer {answer!r} is not a number") from None
     return int(value) if value.is_integer() else value

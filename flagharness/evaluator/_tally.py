@@ -35,7 +35,7 @@ def headline_block(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     answered = [verdict for verdict in verdicts if verdict.outcome not in NO_ANSWER]
     right = sum(float(verdict.correct) for verdict in verdicts)
     finished = [verdict for verdict in answered if not verdict.truncated]
-    open_score = sum(1 - float(verdict.correct) for verdict in verdicts if verdict.outcome in NO_ANSWER)
+    open_score = sum(map(_open_score, verdicts))
     return {
         **accuracy_block(verdicts),
         "ci95_method": CI_METHOD,
@@ -91,6 +91,12 @@ def breakdown(
                 groups.setdefault("(none)" if name is None else str(name), []).append(verdict)
         table[key] = {name: accuracy_block(members) for name, members in sorted(groups.items())}
     return table
+
+
+def _open_score(verdict: Verdict) -> float:
+    """What a sample could gain if its inferences without an answer had been answered right."""
+    inferences = verdict.inferences or [verdict]
+    return sum(1 - float(v.correct) for v in inferences if v.outcome in NO_ANSWER) / len(inferences)
 
 
 def _mean_percent(verdicts: Sequence[Verdict]) -> float | None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flagharness.extract._chooser import Chooser, Hit
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._labels import label_reader
+from flagharness.extract._lines import bare_reply, first_line, label_reply, labelled_start, last_line
+from flagharness.extract._mentions import exact_text, only_label, only_text
+from flagharness.extract._phrases import announced_answer, concluded_answer, corrected_answer
 from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
+from flagharness.extract._row import Hit, Row
+
+_COMMITMENTS = (bare_reply, last_line, announced_answer, label_reply, first_line, exact_text)
+_CONCLUSIONS = (concluded_answer, labelled_start)
+_MENTIONS = (only_label, only_text)
 
 
 def extract_choice(
@@ -74,39 +80,52 @@ def _extract(
         return Extraction(None, "unfinished_reasoning")
     if not visible.text.strip():
         return Extraction(None, "no_response")
-    names = tuple(labels)
-    chooser = Chooser(label_reader(names), names, tuple(options or ()), many)
+    row = Row(tuple(labels), tuple(options or ()), many)
     part = Part(fold(visible.text), visible.start)
-    hit = _read(chooser, part, answer_tag)
+    hit = _read(row, part, answer_tag)
     if hit is None:
         return Extraction(None, "unparsed")
     if hit.value is None:
         return Extraction(None, hit.rule)
     if hit.rule != "whole_reply":
-        hit = chooser.correction(part.text, hit.end) or hit
+        hit = corrected_answer(row, part.text, hit.end) or hit
     return Extraction(hit.value, hit.rule, part.span(hit.start, hit.end))
 
 
-def _read(chooser: Chooser, part: Part, answer_tag: str) -> Hit | None:
+def _read(row: Row, part: Part, answer_tag: str) -> Hit | None:
     """Read the marks in their order, then the plain text. Positions count from the start of the part."""
     content = tagged(part, answer_tag)
     if content is not None and content.text.strip():
-        hit = _marked(chooser, part, content, "answer_tag")
-        return hit or Hit(None, "unparsed", 0, 0)
-    invalid = None
+        return _marked(row, part, boxed(content) or content, "answer_tag") or Hit(None, "unparsed", 0, 0)
+    failure: Hit | None = None
     for rule, content in (("boxed", boxed(part)), ("json", json_field(part))):
-        hit = _marked(chooser, part, content, rule) if content is not None else None
+        hit = _marked(row, part, content, rule) if content is not None else None
         if hit is not None and hit.value is not None:
             return hit
-        invalid = invalid or hit
-    return chooser.read(part.text) or invalid
+        failure = failure or hit
+    return _plain(row, part.text) or failure
 
 
-def _marked(chooser: Chooser, part: Part, content: Part, rule: str) -> Hit | None:
-    box = boxed(content) if rule == "answer_tag" else None
-    content = content if box is None else box
-    hit = chooser.read(content.text)
+def _marked(row: Row, part: Part, content: Part, rule: str) -> Hit | None:
+    hit = _plain(row, content.text)
     if hit is None:
         return None
     shift = content.start - part.start
     return Hit(hit.value, hit.rule if hit.value is None else rule, hit.start + shift, hit.end + shift)
+
+
+def _plain(row: Row, text: str) -> Hit | None:
+    """Apply the rules for text without marks.
+
+    An answer that reads as nothing ("A or B") leaves the word to a conclusion behind it, but not to what is merely
+    mentioned.
+    """
+    failure: Hit | None = None
+    for rule in _COMMITMENTS + _CONCLUSIONS + _MENTIONS:
+        if failure is not None and rule not in _CONCLUSIONS and rule is not announced_answer:
+            continue
+        hit = rule(row, text)
+        if hit is not None and (hit.value is not None or hit.rule == "invalid_choice"):
+            return hit
+        failure = failure or hit
+    return failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._reply import boxed, visible_part
+from flagharness.extract._reply import boxed, last_match, visible_part
 
 _GROUPS = r"(?:,[0-9]{3}(?![0-9]))*"  # a comma between a digit and exactly three digits separates thousands
 _NUMBER = re.compile(rf"((?<!\w)-)?([0-9]+{_GROUPS})(\.[0-9]+{_GROUPS})?")
@@ -28,7 +28,7 @@ def extract_count(text: str) -> Extraction[int]:
 
     Example:
         >>> extract_count("There are 12 cats and 1,003 dogs.")
-        Extraction(value=1003, rule='last_number', span=(23, 28))
+        Extraction(value=1003, rule='last_number', span=(22, 27))
         >>> extract_count("about 7.5").value, extract_count("four").rule
         (None, 'unparsed')
     """
@@ -41,9 +41,7 @@ def extract_count(text: str) -> Extraction[int]:
     rule = "last_number"
     if box is not None:
         part, rule = box, "boxed"
-    last = None
-    for last in _NUMBER.finditer(part.text.replace("\u2212", "-")):
-        pass
+    last = last_match(_NUMBER, part.text.replace("\u2212", "-"))
     if last is None or last[1] or last[3]:
         return Extraction(None, "unparsed")
     digits = last[2].replace(",", "").lstrip("0") or "0"

@@ -13,7 +13,7 @@ _ADVERBS = (
     "|just|still|now|then|also|ultimately|apparently|correctly|best"
 )
 _FILL = (
-    rf"(?:\s|[:=,]|[-–—]+[>\s]|→|⇒|=>|>|\b(?:is|are|be|the|options?|choices?|letters?|answers?|labell?ed|marked|both"
+    rf"(?:\s|[:=,]|[-–—]+[>\s]|→|⇒|=>|>|\b(?:is|are|be|the|options?|choices?|letters?|answers?|labell?ed|marked|both|either"
     rf"|likely|{_ADVERBS})\b|选项|选择|是|为)*"
 )
 _LINK = (
@@ -24,13 +24,14 @@ _TOPIC = r"(?:\s+(?:to|for|of|in|from|based|that|here|which|among|given|i|we|aft
 
 STRONG = re.compile(
     rf"""
-    \b(?:answers?|ans)\b{_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[A-Z][)\]]?(?:\W|$))){_FILL}
+    \b(?:answers?|ans\b\.?){_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[A-Z][)\]]?(?:\W|$))){_FILL}
     | \b(?:choices?|options?|selections?|pick|match|decision|conclusion)\b{_TOPIC}{_LINK}{_FILL}
-    | \b(?:correct|right|best|final|matching|closest|most\s+[a-z]+)\s+(?:[a-z]+\s+){{0,2}}?(?:is\b|are\b|:){_FILL}
+    | \b(?:correct|best|final|matching|closest|most\s+[a-z]+)\s+(?:[a-z]+\s+){{0,2}}?(?:is\b|are\b|:){_FILL}
     | \b(?:correct|final)\s*:{_FILL}
-    | \b(?:choose|chose|chosen|pick|picked|select|selected|opt\s+for|opted\s+for|vote\s+for|settle\s+on
+    | \b(?:choose|chose|chosen|pick|picked|select|selected|opt\s+for|opted\s+for|vote\s+for|settle\s+on|lean(?:ing)?\s+towards?
         |go(?:ing)?\s+(?:with|for))\b{_FILL}
-    | (?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*(?:是|为|选|填|:|=|→|\s)+{_FILL}
+    | (?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*
+        (?:是|为|选|填|:|=|→|\s)+{_FILL}
     | (?:答案){_FILL}
     | 选(?!项|手|举|用|出)(?:择(?!题)|取|了|中|的是|为|是|:|\s)*{_FILL}
     """,
@@ -39,9 +40,9 @@ STRONG = re.compile(
 
 CONCLUSION = re.compile(
     rf"""
-    (?:\b(?:think|believe|guess|say|suppose|conclude|so|thus|therefore|hence|but|rather|instead|finally|overall
+    (?:\b(?:think|believe|guess|say|suppose|conclude|match(?:es)?|fits|so|thus|therefore|hence|but|rather|instead|finally|overall
         |accordingly|consequently|[a-z]+ly)\b|\b(?:yes|no|sure|okay|ok|well|wait|actually),),?(?:\s+that\b)?{_FILL}
-    | (?:而是|应是|应为|就是|便是|故|因此|所以){_FILL}
+    | (?:而是|应该是|应是|应为|就是|便是|故|因此|所以){_FILL}
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -56,7 +57,7 @@ CLAUSE_END = re.compile(
 )
 
 LAST_WORD = re.compile(
-    rf"(?:[,:;]|[-–—]+[>\s]|→|⇒|=>)\s*(?:(?:the|options?|choices?|answers?)\s+)*$", re.IGNORECASE
+    r"(?:[,:;]|[-–—]+[>\s]|→|⇒|=>)\s*(?:(?:the|options?|choices?|answers?)\s+)*$", re.IGNORECASE
 )
 
 PREDICATE = re.compile(
@@ -75,8 +76,8 @@ _NOT_BEFORE = re.compile(
     r"(?:n't|\b(?:not|never|hardly|doubt)\b)[^.,;:!?\n]{0,24}$"
     r"|\b(?:if|whether|unless|suppose|assuming|assume|might|could|may|would\s+you|people|someone|students?)\s+"
     r"(?:that\s+)?(?:the\s+|my\s+|your\s+|its\s+)?(?:correct\s+|final\s+|right\s+|best\s+|also\s+)?$"
+    r"|\b(?:wrong|incorrect)\s+[a-z]+\s+$"
     r"|\b(?:wrong|incorrect|initial|first|previous|earlier|other|another|tempting|to|least\s+likely)\s+(?:the\s+)?$"
-    r"|\b(?:on|to|at|from|in)\s+(?:the|its|your)\s+$"
     r"|(?:[不别没未非勿]|如果|假如|假设|若|是否|错误)[^.,;:!?\n]{0,3}$",
     re.IGNORECASE,
 )
@@ -96,6 +97,7 @@ _REJECTED_AFTER = re.compile(rf"\s*{_VERDICT_AFTER}", re.IGNORECASE)
 _LABEL_REJECTED_AFTER = re.compile(
     rf"\s*(?:,?\s*(?:but\s+)?(?:which|that|it|this)\s+)?{_VERDICT_AFTER}", re.IGNORECASE
 )
+_CONTRAST = re.compile(r"\b(?:but|rather|instead)\b|而是", re.IGNORECASE)
 _QUESTION = re.compile(r"\s*\?")
 CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|on\s+second\s+thou?ght|was\s+wrong|is\s+wrong|mistaken?|i\s+was|apologies|sorry"
@@ -112,7 +114,7 @@ REFUSAL = re.compile(
 
 def announced(text: str, start: int, end: int) -> bool:
     """Whether a cue at start, with its label ending at end, is meant: not negated, supposed or asked."""
-    if _NOT_BEFORE.search(text, max(0, start - 48), start):
+    if _NOT_BEFORE.search(text, max(0, start - 48), start) and not _CONTRAST.match(text, start):
         return False
     return not (_QUESTION.match(text, end) or _LABEL_REJECTED_AFTER.match(text, end))
 
@@ -129,3 +131,13 @@ def text_rejected(text: str, start: int, end: int) -> bool:
     if _REJECTED_BEFORE.search(text, max(0, start - 40), start):
         return True
     return _REJECTED_AFTER.match(text, end) is not None
+
+
+_CLAUSE_STOP = re.compile(r"\n|(?:(?<![ .][A-Z])\.|[!?;])(?=\s|$)")
+_CLAUSE_LENGTH = 400
+
+
+def clause(text: str, pos: int) -> str:
+    """Return what stands from the position to the end of its clause, at most 400 characters."""
+    stop = _CLAUSE_STOP.search(text, pos, pos + _CLAUSE_LENGTH)
+    return text[pos : stop.start() if stop else pos + _CLAUSE_LENGTH]

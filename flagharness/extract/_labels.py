@@ -13,7 +13,8 @@ _FUNCTION_WORDS = (
     "|option|choice|matches|fits|would|must|should|has|seems|appears|looks"
 )
 _ARTICLE = re.compile(rf"[ \t]+(?!(?:{_FUNCTION_WORDS})\b)[A-Za-z0-9]", re.IGNORECASE)
-_PUNCTUATION = re.compile(r"\s*(?:[.,;:!?)\]}>\"'\n]|$)")
+_NOUN = re.compile(r"\b(?:option|choice|letter)\s*$", re.IGNORECASE)
+_LABEL_ENDS = re.compile(r"\s*(?:[.,;:!?)\]}>\"'\n]|$|(?:because|since)\b)")
 _OPEN, _CLOSE = r"[(\[{<\"']", r"[)\]}>\"']"
 _TAIL = r"(?![A-Za-z0-9_+#^=%°]|-[A-Za-z0-9]|'[A-Za-z]|&[A-Za-z]|\.[A-Za-z](?![A-Za-z])|\.[0-9])"
 _SEPARATOR = re.compile(
@@ -88,10 +89,10 @@ class LabelReader:
             return Label(name, *match.span("inner"), match.end(), True)
         end = match.end()
         if token.islower() and (
-            not lower or not name or (token in "ai" and not _PUNCTUATION.match(text, end))
+            not lower or not name or (token in "ai" and not _LABEL_ENDS.match(text, end))
         ):
             return None
-        if token in "AI" and _ARTICLE.match(text, end):
+        if token in "AI" and _ARTICLE.match(text, end) and not _NOUN.search(text, max(0, pos - 10), pos):
             return None
         return Label(name, *match.span("bare"), end, False)
 

@@ -6,7 +6,7 @@ import math
 import re
 
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
+from flagharness.extract._reply import Part, boxed, fold, json_field, last_match, tagged, visible_part
 
 _DIGITS = r"(?:[0-9]+(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
 _NUMBER = re.compile(
@@ -25,10 +25,8 @@ _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 )
 _UNITS = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
-_TENS = {
-    word: value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
+_DECADES = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: value for value, word in enumerate(_DECADES.split(), 2)}
 _WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-]+(?P<one>{'|'.join(list(_UNITS)[1:10])}))?|(?P<unit>{'|'.join(_UNITS)}))\b",
     re.IGNORECASE,
@@ -77,9 +75,7 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
 
 
 def _after_cue(part: Part) -> Part | None:
-    last = None
-    for last in _CUE.finditer(part.text):
-        pass
+    last = last_match(_CUE, part.text)
     if last is None:
         return None
     stop = part.text.find("\n", last.end() + 3)
@@ -87,9 +83,7 @@ def _after_cue(part: Part) -> Part | None:
 
 
 def _first_number(part: Part, rule: str) -> Extraction[float] | None:
-    last = None
-    for last in _EQUALS.finditer(part.text):
-        pass
+    last = last_match(_EQUALS, part.text)
     if last is not None:
         found = _first_number(part.cut(last.end()), rule)
         if found is not None:
@@ -110,9 +104,7 @@ def _last_number(part: Part) -> Extraction[float] | None:
 
 
 def _number_word(part: Part) -> Extraction[float] | None:
-    last = None
-    for last in _WORDS.finditer(part.text):
-        pass
+    last = last_match(_WORDS, part.text)
     if last is None:
         return None
     if last["unit"]:

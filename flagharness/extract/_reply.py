@@ -7,8 +7,14 @@ every position: it replaces characters one by one.
 from __future__ import annotations
 
 import re
+from collections import deque
 from functools import lru_cache
 from typing import NamedTuple
+
+
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last of the pattern's matches in the text."""
+    return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 
 class Part(NamedTuple):
@@ -73,6 +79,7 @@ def _folding() -> dict[int, str]:
     pairs |= {chr(0x24B6 + i): chr(0x41 + i) for i in range(26)}  # circled letters
     pairs |= dict(zip("　\u00a0。、【】「」『』《》“”‘’−", '  .,[]""""<>""\'\'-', strict=True))
     pairs |= dict.fromkeys("*`$＊｀＄", " ")  # emphasis, code and formula marks
+    pairs |= dict.fromkeys("✓✔✅☑👉➡\ufe0f", " ")
     return {ord(char): plain for char, plain in pairs.items()}
 
 
@@ -136,9 +143,7 @@ def boxed(part: Part, *, closed: bool = False) -> Part | None:
     """
     if "box" not in part.text:
         return None
-    last = None
-    for last in _BOX.finditer(part.text):
-        pass
+    last = last_match(_BOX, part.text)
     if last is None:
         return None
     if last[0].startswith("<"):
@@ -156,7 +161,8 @@ def boxed(part: Part, *, closed: bool = False) -> Part | None:
 
 
 _FIELD = re.compile(
-    r"""(["'])(?:final[_ ]?|correct[_ ]?|predicted[_ ]?|selected[_ ]?)?(?:answers?|choices?|options?|label|答案)\1\s{0,9}:\s{0,9}"""
+    r"""(["'])(?:(?:final|correct|predicted|selected)[_ ]?)?(?:answers?|choices?|options?|label|答案)\1"""
+    r"""\s{0,9}:\s{0,9}"""
     r"""(?:"((?:[^"\\]|\\.){0,4000})"|'((?:[^'\\\n]|\\.){0,4000})'|(\[[^\[\]{}]{0,4000}\]|[^\s,\[\]{}"']{1,400}))""",
     re.IGNORECASE,
 )
@@ -166,9 +172,7 @@ def json_field(part: Part) -> Part | None:
     """Return the value of the last answer field of a JSON object, also of one that is cut off or not quite JSON."""
     if ":" not in part.text or "{" not in part.text:
         return None
-    last = None
-    for last in _FIELD.finditer(part.text):
-        pass
+    last = last_match(_FIELD, part.text)
     if last is None:
         return None
     group = last.lastindex or 0

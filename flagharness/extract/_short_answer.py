@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
+from flagharness.extract._reply import Part, boxed, fold, json_field, last_match, tagged, visible_part
 
 _CUE = re.compile(
     r"(?<!\bto )\b(?:answer|conclusion)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?"
@@ -63,9 +63,7 @@ def extract_short_answer(text: str, *, answer_tag: str = "answer") -> Extraction
 
 
 def _after_cue(part: Part) -> Part | None:
-    last = None
-    for last in _CUE.finditer(part.text):
-        pass
+    last = last_match(_CUE, part.text)
     if last is None:
         return None
     rest = part.cut(last.end())

@@ -11,8 +11,12 @@ from functools import lru_cache
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _EDGE = " \t\n.,;:!?\"'`*_()[]{}<>。，；：！？、“”‘’「」（）"
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER = re.compile(r"[$€£¥]?\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*(.*)", re.DOTALL)
-_UNIT = re.compile(r"(?:%|°\s*[cf]?|[a-zμ²³/^\d\u4e00-\u9fff]{1,12})\.?", re.IGNORECASE)
+_LEADING_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
+_NUMBER = re.compile(r"[$€£¥]?\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d{1,3})?)\s*(.*)", re.DOTALL)
+# A unit starts with a letter: "3/4" is not 3, "10^6" is not 10, and "2x3" is no 2 with a unit x3.
+_UNIT = re.compile(
+    r"(?:%|°\s*[cf]?|(?!x\d)[a-zμ\u4e00-\u9fff][a-zμ/^\d\u4e00-\u9fff]{0,11})\.?", re.IGNORECASE
+)
 
 
 def answers_match(prediction: str, answers: str | int | float | Sequence[str | int | float]) -> bool:
@@ -45,7 +49,7 @@ def normalize_answer(text: str) -> str:
         'red car'
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("−", "-")
-    folded = _THOUSANDS.sub("", folded.replace("**", ""))
+    folded = _LEADING_POINT.sub("0.", _THOUSANDS.sub("", folded.replace("**", "")))
     without = _ARTICLES.sub(" ", folded.strip(_EDGE))
     return " ".join((without if without.strip(_EDGE) else folded).strip(_EDGE).split())
 

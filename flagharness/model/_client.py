@@ -161,7 +161,7 @@ def _transport_fault(error: BaseException, url: str, timeout: float) -> Fault:
     cause = error.__cause__ or error
     # The aiohttp transport reports a refused connection as a time-out; the cause knows better.
     if isinstance(cause, aiohttp.ClientConnectorError):
-        return Fault("connection", f"cannot connect to {url}: {cause}", retry=True)
+        return Fault("connection", f"cannot connect to {url}: {cause.os_error.strerror or cause}", retry=True)
     if isinstance(cause, aiohttp.ServerTimeoutError) or (
         isinstance(error, (httpx2.TimeoutException, asyncio.TimeoutError))
         and not isinstance(cause, aiohttp.ClientConnectionError)

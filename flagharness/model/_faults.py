@@ -108,13 +108,12 @@ def fault_of_status(
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait that ``retry-after-ms`` or ``retry-after`` (seconds or a date) ask for."""
     milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
-    try:
-        if milliseconds:
-            return max(0.0, float(milliseconds) / 1000)
-        if value:
-            return max(0.0, float(value))
-    except ValueError:
-        pass
+    for text, unit in ((milliseconds, 0.001), (value, 1.0)):
+        try:
+            if text:
+                return max(0.0, float(text) * unit)
+        except ValueError:
+            continue
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now) if value else None
     except (TypeError, ValueError):
@@ -132,7 +131,7 @@ def wait_before_retry(failures: int, fault: Fault, wait_max_s: float, jitter: fl
         >>> [wait_before_retry(n, fault, 60, 0.0) for n in (1, 2, 3, 10)]
         [0.5, 1.0, 2.0, 60]
     """
-    backoff: float = min(wait_max_s, FIRST_WAIT_S * 2.0 ** (failures - 1)) * (1 - jitter / 2)
+    backoff: float = min(wait_max_s, FIRST_WAIT_S * 2.0 ** min(failures - 1, 60)) * (1 - jitter / 2)
     if fault.retry_after_s is None:
         return backoff
     # A little jitter on top: everybody was told the same moment.

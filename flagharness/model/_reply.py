@@ -110,8 +110,12 @@ def read_stream(events: Iterable[bytes], reasoning_tags: tuple[str, str]) -> Res
         if not isinstance(chunk, dict) or chunk.get("error"):
             raise _bad(f"the stream carries an error: {_excerpt(event)}", partial="".join(content))
         reply.update({key: chunk[key] for key in ("id", "model", "usage") if chunk.get(key)})
-        for choice in chunk.get("choices") or []:
-            delta = choice.get("delta") or {}
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else []:
+            if not isinstance(choice, dict):
+                continue
+            delta = choice.get("delta")
+            delta = delta if isinstance(delta, dict) else {}
             content.append(_text(delta.get("content")))
             reason.append(_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")))
             refusal.append(_text(delta.get("refusal")))

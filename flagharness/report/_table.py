@@ -52,6 +52,8 @@ def _note(task: Mapping[str, Any]) -> str:
     notes = []
     if task.get("error"):
         notes.append(f"{task['status']}: {task['error'].splitlines()[0]}")
+    if task.get("note"):
+        notes.append(str(task["note"]))
     open_rows = total - (counts.get("answered") or 0)
     if total and open_rows:
         notes.append(

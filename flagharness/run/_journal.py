@@ -48,6 +48,7 @@ class Journal:
         self._descriptors: dict[int, int] = {}
         self._out: int | None = None
         self._unsynced = False
+        self._torn = False
         self._lock = threading.Lock()
         self._stop_sync = threading.Event()
         self._sync_thread: threading.Thread | None = None
@@ -90,10 +91,15 @@ class Journal:
             if self._out is None:
                 self._open()
             assert self._out is not None
+            if self._torn:
+                os.write(self._out, b"\n")
+                self._torn = False
             offset = os.lseek(self._out, 0, os.SEEK_END)
             view = memoryview(line)
+            self._torn = True  # until the whole line is there: a full disk may take half of it
             while view:
                 view = view[os.write(self._out, view) :]
+            self._torn = False
             self._unsynced = True
             location = Location(self._out_index, offset, len(line))
             self._index(prediction, location)
@@ -119,7 +125,7 @@ class Journal:
         self._out = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         end = os.lseek(self._out, 0, os.SEEK_END)
         if end and os.pread(self._out, 1, end - 1) != b"\n":
-            os.write(self._out, b"\n")  # closes a line torn by a crash, so that it spoils no other
+            self._torn = True  # a line cut by a crash must not spoil the next one
         if path not in self.files:
             self.files.append(path)
         self._out_index = self.files.index(path)
@@ -135,7 +141,7 @@ class Journal:
     def _scan(self, path: Path) -> None:
         self.files.append(path)
         index = len(self.files) - 1
-        offset = 0
+        offset = torn = 0
         for line in _lines(path):
             location = Location(index, offset, len(line))
             offset += len(line)
@@ -144,9 +150,10 @@ class Journal:
             try:
                 self._index(Prediction.from_json(orjson.loads(line), str(path)), location)
             except (orjson.JSONDecodeError, ValueError, TypeError):
-                self.torn_lines += 1
-        if self.torn_lines:
-            logger.warning("%s: %d line(s) cut short by a crash were dropped.", path, self.torn_lines)
+                torn += 1
+        if torn:
+            logger.warning("%s: %d line(s) cut short by a crash were dropped.", path, torn)
+        self.torn_lines += torn
 
     def _index(self, prediction: Prediction, location: Location) -> None:
         key = (prediction.question_id, prediction.inference)

@@ -1,0 +1,84 @@
+"""Rules that look for what is named: an option's text, or the only label of a reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from flagharness.extract._cues import clause, label_rejected
+from flagharness.extract._labels import Reading
+from flagharness.extract._reply import last_match
+from flagharness.extract._row import Hit, Row
+
+_MENTION = re.compile(
+    r"\b(?:options?|choices?|letter)\s{0,3}#?|选项\s?|(?=[(\[](?-i:[A-Z])[)\]])|(?=(?-i:[A-Z])(?:选项|项))",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
+_CONCLUDING = re.compile(
+    r"(?:^|[\n.,;:!?])\s{0,9}(?:so|thus|therefore|hence|finally|in\s+conclusion|overall)\b,?|因此|所以|综上|故",
+    re.IGNORECASE,
+)
+_OR = re.compile(r"\bor\b|或", re.IGNORECASE)
+
+
+def exact_text(row: Row, text: str) -> Hit | None:
+    """A reply that is an option's text, or whose first or last line is."""
+    if not row.options:
+        return None
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    first_stop, last_start = text.find("\n", start, end), text.rfind("\n", start, end) + 1
+    for begin, stop in ((start, end), (start, first_stop), (last_start, end)):
+        label = row.texts.exact(text[begin:stop]) if begin < stop else None
+        if label is not None:
+            return Hit(label, "option_text", begin, stop)
+    return None
+
+
+def only_label(row: Row, text: str) -> Hit | None:
+    """The only label that is named as one: "option B", "(B)"; any capital if the choices are drawn in the picture."""
+    readings = list(_mentioned(row, text))
+    if not readings:
+        return None
+    names = {name for reading in readings for name in reading.names}
+    first = readings[0].labels[0]
+    return row.hit_of(
+        names, "mention", first.start, first.stop, hedged=any(reading.hedged for reading in readings)
+    )
+
+
+def _mentioned(row: Row, text: str) -> Iterator[Reading]:
+    mentions = [(match.start(), match.end()) for match in _MENTION.finditer(text)]
+    if row.options and row.texts.drawn:
+        mentions += [(match.start(), match.start()) for match in _CAPITAL.finditer(text)]
+    for start, pos in mentions:
+        while text[pos : pos + 1] == " ":
+            pos += 1
+        reading = row.reading(text, pos, lower=pos > start)
+        if reading is not None and reading.valid and not label_rejected(text, start, reading.end):
+            yield reading
+
+
+def only_text(row: Row, text: str) -> Hit | None:
+    """The only option whose text a short reply, or its conclusion, holds."""
+    if not row.options:
+        return None
+    concluding = last_match(_CONCLUDING, text)
+    if concluding is not None:
+        pos = concluding.end()
+        hit = option_named(row, text, pos, pos + len(clause(text, pos)), "option_text")
+        if hit is not None and hit.value is not None:
+            return hit
+    return option_named(row, text, 0, len(text), "option_text")
+
+
+def option_named(row: Row, text: str, start: int, end: int, rule: str) -> Hit | None:
+    """Return the option whose text stands from start to end."""
+    matches = row.texts.contained(text[start:end])
+    if not matches:
+        return None
+    names = {match.label for match in matches}
+    first, last = start + min(match.start for match in matches), start + max(match.end for match in matches)
+    if "" in names:
+        return Hit(None, "ambiguous", first, last)
+    return row.hit_of(names, rule, first, last, hedged=_OR.search(text, first, last) is not None)

@@ -1,0 +1,126 @@
+"""Rules that look for phrases: "the answer is B", "I think B", and corrections of an earlier answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from flagharness.extract._cues import (
+    CLAUSE_END,
+    CONCLUSION,
+    COPULA,
+    CORRECTION,
+    LAST_WORD,
+    PREDICATE,
+    STRONG,
+    announced,
+    clause,
+)
+from flagharness.extract._labels import Reading
+from flagharness.extract._mentions import option_named
+from flagharness.extract._row import WRAPPING, Hit, Row
+
+_CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
+
+
+def announced_answer(row: Row, text: str) -> Hit | None:
+    """The last phrase that announces an answer, by its label or else by its option's text."""
+    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(text)]
+    readings = [(start, pos, row.reading(text, pos)) for start, pos in cues]
+    readings += _predicated(row, text)
+    readings.sort(key=lambda item: item[1])
+    failure: Hit | None = None
+    for start, pos, reading in reversed(readings):
+        hit = _committed(row, text, start, pos, reading)
+        if hit is None:
+            continue
+        if hit.value is not None or hit.rule == "invalid_choice":
+            return hit
+        failure = failure or hit
+    for start, pos in reversed(cues) if row.options else ():
+        hit = option_named(row, text, pos, pos + len(clause(text, pos)), "cue")
+        if hit is not None and announced(text, start, hit.end):
+            return hit
+    return failure
+
+
+def _predicated(row: Row, text: str) -> Iterator[tuple[int, int, Reading | None]]:
+    """Yield labels said to be the answer: B is correct."""
+    for predicate in PREDICATE.finditer(text):
+        end = predicate.start()
+        for capital in _CAPITAL.finditer(text, max(0, end - 40), end):
+            pos = capital.start()
+            if pos and text[pos - 1] in "([{<\"'":
+                pos -= 1
+            reading = row.reading(text, pos, lower=False)
+            if reading is not None and reading.end <= end and not text[reading.end : end].strip():
+                yield pos, pos, reading
+                break
+
+
+def _committed(row: Row, text: str, start: int, pos: int, reading: Reading | None) -> Hit | None:
+    if not announced(text, start, reading.end if reading else pos):
+        return None
+    said = clause(text, pos)
+    named = row.texts.exact(said) if row.options else None  # "B is closer" may be the text of option A
+    if named is not None:
+        return Hit(named, "cue", pos, pos + len(said.rstrip()))
+    if reading is None:
+        return None
+    hit = row.hit(reading, "cue")
+    if hit.rule == "invalid_choice":
+        named_in = row.options and row.texts.contained(said)
+        return None if named_in or not CLAUSE_END.match(text, reading.end) else hit
+    return hit
+
+
+def concluded_answer(row: Row, text: str) -> Hit | None:
+    """The label a sentence ends in ("I think B", "Yes, B"), or the one something is said to be ("it is B")."""
+    concluded = [
+        reading for reading in _clause_labels(row, text, CONCLUSION) if CLAUSE_END.match(text, reading.end)
+    ]
+    for reading in reversed([*concluded, *_last_word(row, text)]):
+        hit = row.hit(reading, "cue")
+        if hit.value is not None:
+            return hit
+    said = [(row.hit(reading, "cue"), reading.end) for reading in _clause_labels(row, text, COPULA)]
+    if not said or not CLAUSE_END.match(text, said[-1][1]):
+        return None
+    hit = said[-1][0]
+    if all(other.value == hit.value for other, _ in said) or CORRECTION.search(text, said[-2][1], hit.start):
+        return hit
+    return Hit(None, "ambiguous", hit.start, hit.end)
+
+
+def _clause_labels(row: Row, text: str, cues: re.Pattern[str]) -> Iterator[Reading]:
+    for cue in cues.finditer(text):
+        reading = row.reading(text, cue.end(), lower=False)
+        if reading is not None and reading.valid and announced(text, cue.start(), reading.end):
+            yield reading
+
+
+def _last_word(row: Row, text: str) -> Iterator[Reading]:
+    """Yield the label a reply ends in, behind a comma, colon or arrow that does not belong to a list of labels."""
+    end = len(text.rstrip(WRAPPING))
+    last = _CAPITAL.match(text, end - 1, end) if end else None
+    if last is None:
+        return
+    before = text[max(0, end - 61) : end - 1].rstrip("([\"'")
+    cue = LAST_WORD.search(before)
+    if cue is None or _CAPITAL.search(before[: cue.start()].rstrip(), max(0, cue.start() - 2)):
+        return
+    reading = row.reading(text, end - 1, lower=False)
+    if reading is not None and reading.valid:
+        yield reading
+
+
+def corrected_answer(row: Row, text: str, pos: int) -> Hit | None:
+    """Return the answer that replaces one given before the position, if the text takes that one back."""
+    taken_back = CORRECTION.search(text, pos)
+    if taken_back is None:
+        return None
+    rest = text[taken_back.start() :]
+    hit = announced_answer(row, rest) or concluded_answer(row, rest)
+    if hit is None or hit.value is None:
+        return None
+    return hit._replace(start=hit.start + taken_back.start(), end=hit.end + taken_back.start())

@@ -1,0 +1,19 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """The command line sets up our logger for a terminal; a test that runs it must not change the next one."""
+    ours = logging.getLogger("flagharness")
+    handlers, level, propagate = list(ours.handlers), ours.level, ours.propagate
+    yield
+    ours.handlers[:] = handlers
+    ours.setLevel(level)
+    ours.propagate = propagate

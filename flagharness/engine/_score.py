@@ -228,12 +228,11 @@ def _provenance(run: TaskRun) -> dict[str, Any]:
 
 
 def _own_source(evaluator: BaseEvaluator | None) -> str | None:
-    """Digest of a task's own scoring code; None for ours, whose version the result names anyway."""
-    if evaluator is None:
+    """Digest of the file a task's own scoring code lies in; None for ours, whose version the result names anyway."""
+    if evaluator is None or (type(evaluator) is BaseEvaluator and evaluator.eval_func is None):
         return None
-    if evaluator.eval_func is not None:
-        return source_digest(inspect.getmodule(evaluator.eval_func) or evaluator.eval_func)
-    return None if type(evaluator) is BaseEvaluator else source_digest(type(evaluator))
+    own = evaluator.eval_func or type(evaluator)
+    return source_digest(inspect.getmodule(own) or own)
 
 
 def headline_of(result: Mapping[str, Any]) -> tuple[str, float | None]:

@@ -24,7 +24,7 @@ _TOPIC = r"(?:\s+(?:to|for|of|in|from|based|that|here|which|among|given|i|we|aft
 
 STRONG = re.compile(
     rf"""
-    \b(?:answers?|ans\b\.?){_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[A-Z][)\]]?(?:\W|$))){_FILL}
+    \b(?:answers?\b|ans\b\.?){_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[A-Z][)\]]?(?:\W|$))){_FILL}
     | \b(?:choices?|options?|selections?|pick|match|decision|conclusion)\b{_TOPIC}{_LINK}{_FILL}
     | \b(?:correct|best|final|matching|closest|most\s+[a-z]+)\s+(?:[a-z]+\s+){{0,2}}?(?:is\b|are\b|:){_FILL}
     | \b(?:correct|final)\s*:{_FILL}

@@ -18,7 +18,7 @@ _LABEL_ENDS = re.compile(r"\s*(?:[.,;:!?)\]}>\"'\n]|$|(?:because|since)\b)")
 _OPEN, _CLOSE = r"[(\[{<\"']", r"[)\]}>\"']"
 _TAIL = r"(?![A-Za-z0-9_+#^=%°]|-[A-Za-z0-9]|'[A-Za-z]|&[A-Za-z]|\.[A-Za-z](?![A-Za-z])|\.[0-9])"
 _SEPARATOR = re.compile(
-    r"\s*(?:,|;|/|&|\+|和|与|及|或|\band\b|\bor\b|\bas well as\b)(?:\s*(?:,|&|和|或|\band\b|\bor\b))?\s*"
+    r"\s*(?:,|;|/|&|\+|和|与|及|或者?|还是|\band\b|\bor\b|\bas well as\b)(?:\s*(?:,|&|和|或|\band\b|\bor\b))?\s*"
     r"(?:(?:option|choice)\s+)?",
     re.IGNORECASE,
 )
@@ -112,7 +112,7 @@ class LabelReader:
             word = separator[0].strip()
             if word in {",", ";"} and not _LIST_END.match(text, label.end):
                 break
-            hedged = hedged or "or" in word.lower() or "或" in word
+            hedged = hedged or "or" in word.lower() or word.startswith(("或", "还是"))
             labels.append(label)
             end = label.end
         return Reading(tuple(labels), end, hedged)

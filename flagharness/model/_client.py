@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -104,8 +105,10 @@ class EndpointClient:
             Fault: The last failure; ``attempts`` holds all of them.
         """
         attempts: list[dict[str, Any]] = []
+        failures: Counter[str] = Counter()
         while True:
-            url = min(self._in_flight, key=self._in_flight.__getitem__)
+            # The least busy endpoint; a dead one is never busy, so this request turns to the others next.
+            url = min(self._in_flight, key=lambda each: (failures[each], self._in_flight[each]))
             started = time.monotonic()
             self._in_flight[url] += 1
             try:
@@ -115,6 +118,7 @@ class EndpointClient:
                 return response
             except Fault as fault:
                 attempts.append(fault.record(time.monotonic() - started))
+                failures[url] += 1
                 self._reached = self._reached or fault.http_status is not None
                 unreachable = fault.kind == "connection" and not self._reached
                 if unreachable and len(attempts) >= UNREACHABLE_TRIES:

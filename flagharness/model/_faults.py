@@ -129,7 +129,7 @@ def wait_before_retry(failures: int, fault: Fault, wait_max_s: float, jitter: fl
     Example:
         >>> fault = Fault("server_error", "x", retry=True)
         >>> [wait_before_retry(n, fault, 60, 0.0) for n in (1, 2, 3, 10)]
-        [0.5, 1.0, 2.0, 60]
+        [0.5, 1.0, 2.0, 60.0]
     """
     backoff: float = min(wait_max_s, FIRST_WAIT_S * 2.0 ** min(failures - 1, 60)) * (1 - jitter / 2)
     if fault.retry_after_s is None:

@@ -392,6 +392,19 @@ def test_a_key_of_the_config_is_not_replaced_by_that_of_the_environment(
     assert _load(url="https://api.openai.com/v1", api_key="mine").api_key == "mine"
 
 
+def test_the_newline_of_a_key_that_was_read_from_a_file_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOY_KEY", f"{_SECRET}\n")
+    config = _load(api_key="${TOY_KEY}", extra_headers={"X-Key": "${TOY_KEY}"})
+    assert (config.api_key, config.extra_headers) == (_SECRET, {"X-Key": _SECRET})
+
+
+def test_a_key_or_header_that_http_cannot_carry_is_refused_unshown() -> None:
+    for values in ({"api_key": "sk-ключ"}, {"api_key": "a\nb"}, {"extra_headers": {"X-Key": "a\r\nb"}}):
+        message = _refusal(**values)
+        assert "holds a character that no HTTP header can carry" in message
+        assert "ключ" not in message
+
+
 # --- URLs -----------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -345,8 +344,8 @@ def make_task(tmp_path: Path) -> Callable[..., TaskOnDisk]:
         rows: int | Sequence[Mapping[str, Any]] = 4,
         name: str = "toy",
         *,
-        evaluator: Mapping[str, Any] | None = {"type": "BaseEvaluator"},  # noqa: B006 - only read
-        files: Mapping[str, str] = {},  # noqa: B006 - only read
+        evaluator: Mapping[str, Any] | None = {"type": "BaseEvaluator"},
+        files: Mapping[str, str] = {},
         top: str = "",
         missing: Sequence[str] = (),
         **dataset: Any,
@@ -382,7 +381,13 @@ def make_model(tmp_path: Path, endpoint: Endpoint) -> Callable[..., Path]:
     """Return a function that writes a model config for the endpoint; a setting that is None is left out."""
 
     def make(file: str = "model.json", **settings: Any) -> Path:
-        values = {"model_name": "m", "url": endpoint.url, "num_workers": 4, "retry_wait_max": 0.01, **settings}
+        values = {
+            "model_name": "m",
+            "url": endpoint.url,
+            "num_workers": 4,
+            "retry_wait_max": 0.01,
+            **settings,
+        }
         path = tmp_path / file
         path.write_text(json.dumps({k: v for k, v in values.items() if v is not None}), encoding="utf-8")
         return path
@@ -416,8 +421,8 @@ class Running:
         self._process.kill()
         self.wait()
 
-    def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
 
     def read_error_line_with(self, text: str) -> None:
         """Block until a line on stderr holds ``text``."""
@@ -590,16 +595,6 @@ def out(tmp_path: Path) -> Path:
 def files_of(out: Path) -> Callable[..., RunFiles]:
     """Return a function that reads the files of a task: ``files_of("toy").result``."""
     return lambda task="toy", output_dir=out: RunFiles(output_dir, task)
-
-
-@pytest.fixture
-def hits(tmp_path: Path) -> Callable[[str], list[str]]:
-    """Return a function that names every file under the run directory, or of that name, that holds a text."""
-
-    def find(text: str, folder: Path) -> list[str]:
-        return [str(p) for p in folder.rglob("*") if p.is_file() and text.encode() in p.read_bytes()]
-
-    return find
 
 
 # --- faults people met --------------------------------------------------------------------------------------------

@@ -87,7 +87,20 @@ def test_any_text_can_be_an_id_and_no_file_leaves_the_run_folder(
     out: Any,
     tmp_path: Path,
 ) -> None:
-    ids = ["a/b", "../../x", "..", ".", "/etc/x", "c:\\d", "问题/🐱", "two\nlines", '"quoted"', " ", "-1", "x" * 300]
+    ids = [
+        "a/b",
+        "../../x",
+        "..",
+        ".",
+        "/etc/x",
+        "c:\\d",
+        "问题/🐱",
+        "two\nlines",
+        '"quoted"',
+        " ",
+        "-1",
+        "x" * 300,
+    ]
     rows = [{**row, "question_id": name} for row, name in zip(make_rows(len(ids)), ids, strict=True)]
     command = ("--tasks", make_task(rows).config, "--cfg", make_model(), "--output-dir", out)
     before = set(tmp_path.rglob("*"))

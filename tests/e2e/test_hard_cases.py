@@ -21,7 +21,13 @@ _DRIVEN = [case for case in _CASES if {"replies", "refuses"} & case["input"].key
 
 @pytest.mark.parametrize("case", _DRIVEN, ids=lambda case: case["id"])
 def test_reply_people_met(
-    case: dict[str, Any], endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
+    case: dict[str, Any],
+    endpoint: Any,
+    make_task: Any,
+    make_model: Any,
+    run_here: Any,
+    files_of: Any,
+    out: Any,
 ) -> None:
     given, expected = case["input"], dict(case["expected"])
     script = _script(endpoint, given)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -51,16 +55,16 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_like_an_unbroken_one(
 def test_a_journal_line_cut_short_costs_only_that_line(
     endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
 ) -> None:
-    command = ("--tasks", make_task(6).config, "--cfg", make_model(num_workers=1), "--output-dir", out)
+    command = ("--tasks", make_task(6).config, "--cfg", make_model(), "--output-dir", out)
     assert run_here(*command).returncode == 0
-    journal = files_of().journal_file
+    journal, last = files_of().journal_file, files_of().journal[-1]
     journal.write_bytes(journal.read_bytes()[:-30])
     endpoint.forget()
 
     ran = run_here(*command)
 
     assert ran.returncode == 0
-    assert endpoint.rows_asked() == [5]
+    assert endpoint.rows_asked() == [int(last["question_id"])]
     assert "1 line(s) cut short by a crash were dropped" in ran.stderr
     assert files_of().result["accuracy"] == 100.0
     # The new answer stands on a line of its own, so a third run asks nothing.
@@ -135,7 +139,9 @@ def test_a_changed_prompt_or_picture_is_asked_again_and_a_moved_endpoint_is_not(
 
     # What has no part in the answer is no reason to ask, and the old prompt's answers are still there.
     endpoint.forget()
-    moved = make_model(url=f"http://localhost:{endpoint.port}/v1", num_workers=1, timeout=9, api_key="sk-other")
+    moved = make_model(
+        url=f"http://localhost:{endpoint.port}/v1", num_workers=1, timeout=9, api_key="sk-other"
+    )
     ran = run_here(*command, moved)
     assert ran.returncode == 0
     assert endpoint.calls == []
@@ -194,8 +200,16 @@ def test_overwrite_puts_the_old_run_aside_and_asks_everything(
     assert files_of().answers() == {"0": "0", "1": "0", "2": "0"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_what_is_on_its_way_and_the_same_command_finishes(
-    endpoint: Any, make_task: Any, make_model: Any, start_cli: Any, run_here: Any, files_of: Any, out: Any
+    number: signal.Signals,
+    endpoint: Any,
+    make_task: Any,
+    make_model: Any,
+    start_cli: Any,
+    run_here: Any,
+    files_of: Any,
+    out: Any,
 ) -> None:
     gate = endpoint.gate()
     endpoint.script = lambda call: (
@@ -205,7 +219,7 @@ def test_ctrl_c_keeps_what_is_on_its_way_and_the_same_command_finishes(
     running = start_cli(*command)
     endpoint.wait_for_calls(5)
 
-    running.interrupt()
+    running.signal(number)
     running.read_error_line_with("Stopping.")
     gate.open()
     ran = running.wait()
@@ -233,9 +247,9 @@ def test_a_second_ctrl_c_does_not_wait_for_an_endpoint_that_hangs(
     )
     endpoint.wait_for_calls(2)
 
-    running.interrupt()
+    running.signal(signal.SIGINT)
     running.read_error_line_with("Stopping.")
-    running.interrupt()
+    running.signal(signal.SIGINT)
     ran = running.wait()
 
     assert ran.returncode == 130
@@ -263,3 +277,36 @@ def test_a_second_process_on_the_same_task_is_refused(
     gate.open()
     assert first.wait().returncode == 0
     assert files_of("toy").summary["score"] == files_of("other").summary["score"] == 100.0
+
+
+def test_a_full_disk_stops_the_run_and_costs_no_answer_that_was_written(
+    endpoint: Any,
+    make_task: Any,
+    make_model: Any,
+    run_here: Any,
+    environment: dict[str, str],
+    files_of: Any,
+    out: Any,
+) -> None:
+    command = ("--tasks", make_task(100).config, "--cfg", make_model(), "--output-dir", out)
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "flagharness", *map(str, command)],
+        env=environment,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16_000, 16_000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 1
+    assert "the journal cannot be written" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    files = files_of()
+    whole = [line for line in files.journal_file.read_bytes().splitlines(True) if line.endswith(b"\n")]
+    assert len(whole) > 10
+    endpoint.forget()
+
+    assert run_here(*command).returncode == 0
+    assert files.summary["requests"] == {"asked": 100 - len(whole), "kept": len(whole), "retries": 0}
+    assert files.result["accuracy"] == 100.0

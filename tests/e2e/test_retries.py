@@ -35,7 +35,9 @@ def test_every_passing_fault_is_tried_again_and_each_attempt_is_recorded(
     assert files.result["accuracy"] == 100.0
     assert files.summary["requests"]["retries"] == 9
     attempts = {row["question_id"]: row.get("attempts", []) for row in files.predictions}
-    kinds = {question_id: (one[0]["type"], one[0]["http_status"]) for question_id, one in attempts.items() if one}
+    kinds = {
+        question_id: (one[0]["type"], one[0]["http_status"]) for question_id, one in attempts.items() if one
+    }
     assert kinds == {
         "0": ("server_error", 500),
         "1": ("connection", None),
@@ -55,7 +57,9 @@ def test_the_wait_a_server_asks_for_is_kept(
 ) -> None:
     case = hard_case("BL-102")
     seconds = str(case["input"]["retry_after_s"])
-    endpoint.script = endpoint.in_turn(endpoint.fails(case["input"]["status"], "slow down", Retry_After=seconds), "0")
+    endpoint.script = endpoint.in_turn(
+        endpoint.fails(case["input"]["status"], "slow down", Retry_After=seconds), "0"
+    )
 
     ran = run_here("--tasks", make_task(1).config, "--cfg", make_model(), "--output-dir", out)
 
@@ -114,7 +118,9 @@ def test_a_wrong_key_stops_the_run_at_once_and_is_written_nowhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     case = hard_case("BL-101")
-    endpoint.script = lambda call: endpoint.fails(case["input"]["status"], f"Incorrect API key provided: {FAKE_KEY}.")
+    endpoint.script = lambda call: endpoint.fails(
+        case["input"]["status"], f"Incorrect API key provided: {FAKE_KEY}."
+    )
     monkeypatch.setenv("TOY_KEY", FAKE_KEY)
     keys = {"config": FAKE_KEY, "environment": "${TOY_KEY}", "command line": None}
     model = make_model(
@@ -138,7 +144,9 @@ def test_a_wrong_key_stops_the_run_at_once_and_is_written_nowhere(
     assert files.summary["status"] == "stopped"
     for secret in (FAKE_KEY, "team-FAKE456"):
         assert secret not in ran.output
-        assert [path for path in out.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+        assert [
+            path for path in out.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()
+        ] == []
 
 
 def test_an_unknown_model_stops_the_run_and_the_message_names_the_url(
@@ -181,11 +189,12 @@ def test_ten_failures_in_a_row_stop_the_run_and_the_rest_is_asked_by_the_same_co
     assert ran.returncode == 1
     assert len(endpoint.calls) == 15
     assert "10 requests failed in a row, the last with HTTP 500: worker died" in ran.stderr
+    answered = {call.asked for call in endpoint.calls[:5]}
 
     endpoint.forget()
     endpoint.script = lambda call: str(call.asked)
     assert run_here(*command, *settings).returncode == 0
-    assert endpoint.rows_asked() == list(range(5, 64))
+    assert endpoint.rows_asked() == sorted(set(range(64)) - answered)
     assert files_of().result["accuracy"] == 100.0
 
 
@@ -210,7 +219,9 @@ def test_a_stream_that_is_cut_is_a_failed_attempt_and_never_a_short_answer(
     scripts = [
         endpoint.in_turn(endpoint.streams(begun, "", cut=True), endpoint.streams(whole, "")),
         endpoint.in_turn(endpoint.streams(begun, ""), endpoint.streams(whole, "")),
-        endpoint.in_turn(endpoint.streams('data: {"error": {"message": "died"}}', ""), endpoint.streams(whole, "")),
+        endpoint.in_turn(
+            endpoint.streams('data: {"error": {"message": "died"}}', ""), endpoint.streams(whole, "")
+        ),
     ]
     endpoint.script = lambda call: scripts[call.asked](call)
 
@@ -222,3 +233,18 @@ def test_a_stream_that_is_cut_is_a_failed_attempt_and_never_a_short_answer(
     assert [row["answer"] for row in rows] == ["17", "17", "17"]
     assert [row["attempts"][0]["type"] for row in rows] == ["connection", "bad_response", "bad_response"]
     assert rows[1]["attempts"][0]["partial"] == "1"
+
+
+def test_a_reply_that_does_not_come_in_time_is_a_failed_attempt(
+    endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
+) -> None:
+    never = endpoint.gate()
+    endpoint.script = endpoint.in_turn(endpoint.says("1").held_by(never), "0")
+
+    ran = run_here("--tasks", make_task(1).config, "--cfg", make_model(timeout=1), "--output-dir", out)
+
+    assert ran.returncode == 0, ran.stderr
+    first = files_of().predictions[0]["attempts"][0]
+    assert (first["type"], first["message"]) == ("timeout", "no reply within 1 s")
+    assert first["seconds"] >= 1
+    assert files_of().answers() == {"0": "0"}

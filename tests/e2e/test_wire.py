@@ -13,7 +13,12 @@ def test_a_run_sends_the_files_own_bytes_and_writes_what_a_user_reads(
 ) -> None:
     rows = [
         {"question_id": 7, "question": "How many 猫 are there? 3 🐱", "answer": 3, "img_path": "a.jpg"},
-        {"question_id": "b", "question": "How many 4?", "answer": 4, "img_path": ["b.png", "c.webp", "d.gif"]},
+        {
+            "question_id": "b",
+            "question": "How many 4?",
+            "answer": 4,
+            "img_path": ["b.png", "c.webp", "d.gif"],
+        },
         {"question_id": "text", "question": "Say 5.", "answer": 6},
     ]
     rows = [{**row, "question_type": "count", "sub_task": "x"} for row in rows]
@@ -46,7 +51,12 @@ def test_a_run_sends_the_files_own_bytes_and_writes_what_a_user_reads(
     assert (first["finish_reason"], first["response_id"], first["model"]) == ("stop", "reply-1", "served")
     assert sorted(row["question_id"] for row in files.journal) == ["7", "b", "text"]
     verdict = files.evaluated[0]
-    assert (verdict["raw_answer"], verdict["answer"], verdict["label"], verdict["correct"]) == ("3", 3, 3, True)
+    assert (verdict["raw_answer"], verdict["answer"], verdict["label"], verdict["correct"]) == (
+        "3",
+        3,
+        3,
+        True,
+    )
     assert files.evaluated[2]["correct"] is False
     assert files.result["accuracy"] == 66.67
     assert files.counts == {"total": 3, "answered": 3}
@@ -68,10 +78,15 @@ def test_what_is_set_is_sent_and_null_takes_a_field_out(
 ) -> None:
     settings = {"temperature": 0, "top_p": 0.9, "max_tokens": 16, "seed": 0, "stop": ["\n"], "max_retries": 0}
     model = make_model(
-        **settings, reasoning={"effort": "low"}, extra_body={"top_k": 5, "top_p": None}, system_prompt="Be brief."
+        **settings,
+        reasoning={"effort": "low"},
+        extra_body={"top_k": 5, "top_p": None},
+        system_prompt="Be brief.",
     )
 
-    ran = run_here("--tasks", make_task(1).config, "--cfg", model, "--temperature", "0.5", "--output-dir", out)
+    ran = run_here(
+        "--tasks", make_task(1).config, "--cfg", model, "--temperature", "0.5", "--output-dir", out
+    )
 
     assert ran.returncode == 0, ran.stderr
     body = dict(endpoint.calls[0].body)
@@ -94,10 +109,24 @@ def test_the_body_is_what_the_openai_package_would_send(
 ) -> None:
     import openai
 
-    done = ['data: {"choices": [{"delta": {"content": "1"}, "finish_reason": "stop"}]}', "", "data: [DONE]", ""]
+    done = [
+        'data: {"choices": [{"delta": {"content": "1"}, "finish_reason": "stop"}]}',
+        "",
+        "data: [DONE]",
+        "",
+    ]
     endpoint.script = lambda call: endpoint.streams(*done) if stream else "1"
-    settings = {"temperature": 0.2, "top_p": 0.5, "max_tokens": 9, "seed": 3, "stop": "é", "system_prompt": "Ü 数"}
-    rows = [{"question_id": 1, "question": '<image 1> "1" of \\ 🐱\t<image 2>?', "img_path": ["a.jpg", "b.png"]}]
+    settings = {
+        "temperature": 0.2,
+        "top_p": 0.5,
+        "max_tokens": 9,
+        "seed": 3,
+        "stop": "é",
+        "system_prompt": "Ü 数",
+    }
+    rows = [
+        {"question_id": 1, "question": '<image 1> "1" of \\ 🐱\t<image 2>?', "img_path": ["a.jpg", "b.png"]}
+    ]
     task = make_task(rows, evaluator=None)
     model = make_model(**settings, stream=stream, api_key="sk-x", extra_body={"top_k": 5})
 
@@ -131,3 +160,23 @@ def test_every_form_of_the_url_reaches_the_same_path(
         ran = run_here("--tasks", task.config, "--cfg", model, "--output-dir", tmp_path / f"out{number}")
         assert ran.returncode == 0, ran.stderr
     assert [call.path for call in endpoint.calls] == [case["expected"]["path"]] * 4
+
+
+def test_several_endpoints_share_the_requests(
+    endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
+) -> None:
+    all_there = endpoint.gate()
+
+    def script(call: Any) -> Any:
+        reply = endpoint.says(str(call.asked))
+        return reply.opening(all_there) if call.number == 3 else reply.held_by(all_there)
+
+    endpoint.script = script
+    model = make_model(url=[f"{endpoint.host}/{name}/v1" for name in ("a", "b")], num_workers=4, timeout=20)
+
+    ran = run_here("--tasks", make_task(4).config, "--cfg", model, "--output-dir", out)
+
+    assert ran.returncode == 0, ran.stderr
+    ends = sorted(call.path for call in endpoint.calls)
+    assert ends == [*["/a/v1/chat/completions"] * 2, *["/b/v1/chat/completions"] * 2]
+    assert files_of().result["accuracy"] == 100.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import hashlib
 import json
@@ -136,7 +137,8 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
     staging = preparation._root.with_name(f".{preparation._root.name}.staging-{os.getpid()}")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
-    cfg = ConfigDict(dict(preparation.config))
+    settings = preparation.settings()
+    cfg = ConfigDict(copy.deepcopy(dict(preparation.config)))  # process.py may change what it is given
     cfg.processed_dataset_path = str(staging)
     cfg.processor = str(preparation.processor)
     try:
@@ -154,7 +156,7 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
         manifest = {
             "source": preparation.config.get("dataset_path"),
             "revisions": sources,
-            "settings": preparation.settings(),
+            "settings": settings,
             "rows": rows,
             "data_sha256": file_digest(made / "data.json"),
             "prepared_at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),

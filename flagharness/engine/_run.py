@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
-import importlib.metadata
 import logging
-import platform
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import ModelConfig, find_task_config, snapshot
+from flagharness.config import ModelConfig, find_task_config
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
+from flagharness.engine._records import differences, model_record, now, task_summary, versions
 from flagharness.engine._requests import RequestBuilder
-from flagharness.engine._score import headline_of, score_task
+from flagharness.engine._score import score_task
 from flagharness.engine._spec import (
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -43,7 +40,6 @@ from flagharness.task import Task
 
 logger = logging.getLogger(__name__)
 
-RECORDED_PACKAGES = ("mmengine-lite", "datasets", "pillow", "numpy", "pycocotools", "openai", "orjson")
 DRY_RUN_REQUESTS = 3
 
 
@@ -55,7 +51,7 @@ class Engine:
         self.runs: list[TaskRun] = []
         self.volumes: dict[str, Volume] = {}
         self.summary: dict[str, Any] = {}
-        self._started_at = _now()
+        self._started_at = now()
 
     def run(self) -> int:
         """Do what the spec says.
@@ -190,7 +186,9 @@ class Engine:
             return EXIT_INTERRUPTED
         for run in runs:
             if run.kept:
-                logger.info("%s: %d answers of the earlier run kept, %d asked.", run.name, run.kept, run.asked)
+                logger.info(
+                    "%s: %d answers of the earlier run kept, %d asked.", run.name, run.kept, run.asked
+                )
         if asker.stop_reason:
             logger.error(
                 "Stopped: %s. What was answered is safe in %s; the same command goes on from there.",
@@ -221,7 +219,7 @@ class Engine:
 
     def _say_what_changed(self, run: TaskRun, model: ModelConfig) -> None:
         before = (run.folder.read_json(run.folder.config) or {}).get("model") or {}
-        for line in _differences(before, _model_record(model)):
+        for line in differences(before, model_record(model)):
             logger.info("%s: since the last run here: %s", run.name, line)
 
     # --- scoring again ----------------------------------------------------------------------------------------
@@ -237,15 +235,19 @@ class Engine:
             logger.info("%s: the run here was limited to %d samples; scoring those.", run.name, run.rows)
         answered_by = stored.get("model") or {}
         if answered_by:
-            settings = ", ".join(f"{key} {value}" for key, value in (answered_by.get("sampling_sent") or {}).items())
-            logger.info("%s: answers of %s (%s)", run.name, answered_by.get("model_name"), settings or "no settings")
+            settings = ", ".join(
+                f"{key} {value}" for key, value in (answered_by.get("sampling_sent") or {}).items()
+            )
+            logger.info(
+                "%s: answers of %s (%s)", run.name, answered_by.get("model_name"), settings or "no settings"
+            )
         if self.spec.model is None:
             self._use_answer_tag(run, (stored.get("model") or {}).get("answer_tag"))
         digest = (stored.get("data") or {}).get("digest")
         if digest and digest != run.task.data_digest:
             logger.warning("%s: the data is not what it was when these answers were given.", run.name)
         if self.spec.model is not None:
-            for line in _differences(stored.get("model") or {}, _model_record(self.spec.model)):
+            for line in differences(stored.get("model") or {}, model_record(self.spec.model)):
                 logger.warning("%s: the stored run used other settings: %s", run.name, line)
         try:
             run.journal = Journal(run.folder.items)
@@ -288,7 +290,7 @@ class Engine:
     def _config_record(self, run: TaskRun, model: ModelConfig) -> dict[str, Any]:
         return {
             "task": run.task.describe(),
-            "model": _model_record(model),
+            "model": model_record(model),
             "data": {
                 "digest": run.task.data_digest,
                 "rows": len(run.task.dataset),
@@ -299,7 +301,7 @@ class Engine:
                 "num_infers": run.num_infers,
                 "started_at": self._started_at,
             },
-            "versions": _versions(),
+            "versions": versions(),
         }
 
     def _exit_status(self) -> int:
@@ -315,12 +317,12 @@ class Engine:
         path = self.spec.output_dir / "summary.json"
         before = TaskFolder(self.spec.output_dir, ".").read_json(path) or {}
         tasks = before.get("tasks") if isinstance(before.get("tasks"), dict) else {}
-        mine = {run.name: _task_summary(run) for run in self.runs}
+        mine = {run.name: task_summary(run) for run in self.runs}
         self.summary = {
             "flagharness": __version__,
             "model": self.spec.model.model_name if self.spec.model else before.get("model"),
             "started_at": self._started_at,
-            "finished_at": _now(),
+            "finished_at": now(),
             "tasks": {**(tasks or {}), **mine},
         }
         write_json(path, self.summary)
@@ -343,65 +345,3 @@ def _import_client() -> None:
 
 async def _never_wait(fault: object, seconds: float) -> None:
     raise EndpointError("a dry run asks nothing")
-
-
-def _model_record(model: ModelConfig) -> dict[str, Any]:
-    """Return the model config as written, placeholders unresolved, with the sampling that is really sent."""
-    return {**model.source, "sampling_sent": snapshot(model.sampling)}
-
-
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Name the settings that differ and matter for an answer."""
-    harmless = {
-        "api_key",
-        "url",
-        "base_url",
-        "num_workers",
-        "max_retries",
-        "retry_wait_max",
-        "timeout",
-        "output_dir",
-    }
-    if not before:
-        return []
-    return [
-        f"{key} {before.get(key)!r} -> {now.get(key)!r}"
-        for key in sorted({*before, *now} - harmless)
-        if before.get(key) != now.get(key)
-    ]
-
-
-def _versions() -> dict[str, str]:
-    found = {"flagharness": __version__, "python": platform.python_version()}
-    for package in RECORDED_PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _task_summary(run: TaskRun) -> dict[str, Any]:
-    result = run.result or {}
-    name, value = headline_of(result)
-    seconds = None
-    if run.started is not None:
-        seconds = round((run.finished or time.monotonic()) - run.started, 3)
-    return {
-        "status": run.status,
-        "error": run.error,
-        "note": result.get("note"),
-        "metric": name,
-        "score": value,
-        "ci95": result.get("ci95"),
-        "n": (result.get("counts") or {}).get("total"),
-        "counts": result.get("counts"),
-        "partial": result.get("partial"),
-        "tokens": result.get("tokens"),
-        "requests": {"asked": run.asked, "kept": run.kept, "retries": run.retries},
-        "time_s": seconds,
-    }
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

@@ -1,7 +1,8 @@
 """Phrases that announce a choice, and phrases that take one back. English and Chinese.
 
 A cue pattern ends where the label is expected; the label itself is read there by a LabelReader. Texts are folded
-(see `_reply.fold`), so Chinese punctuation is ASCII here.
+(see `_reply.fold`), so Chinese punctuation is ASCII here. STRONG, CONCLUSION, COPULA, PREDICATE and CORRECTION are
+for the lowered text (`_reply.lowered`): ignoring case would double their time.
 """
 
 from __future__ import annotations
@@ -24,31 +25,35 @@ _TOPIC = r"(?:\s+(?:to|for|of|in|from|based|that|here|which|among|given|i|we|aft
 
 STRONG = re.compile(
     rf"""
-    \b(?:answers?\b|ans\b\.?){_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[A-Z][)\]]?(?:\W|$))){_FILL}
-    | \b(?:choices?|options?|selections?|pick|match|decision|conclusion)\b{_TOPIC}{_LINK}{_FILL}
-    | \b(?:correct|best|final|matching|closest|most\s+[a-z]+)\s+(?:[a-z]+\s+){{0,2}}?(?:is\b|are\b|:){_FILL}
-    | \b(?:correct|final)\s*:{_FILL}
-    | \b(?:choose|chose|chosen|pick|picked|select|selected|opt\s+for|opted\s+for|vote\s+for|settle\s+on|lean(?:ing)?\s+towards?
-        |go(?:ing)?\s+(?:with|for))\b{_FILL}
-    | (?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*
+    \b(?:
+        (?:answers?\b|ans\b\.?){_TOPIC}(?:{_LINK}|\s(?=\s*[(\[]?[a-z][)\]]?(?:\W|$)))
+      | (?:choices?|options?|selections?|pick|match|decision|conclusion)\b{_TOPIC}{_LINK}
+      | (?:correct|best|final|matching|closest|most\s+[a-z]+)\s+(?:[a-z]+\s+){{0,2}}?(?:is\b|are\b|:)
+      | (?:correct|final)\s*:
+      | (?:choose|chose|chosen|pick|picked|select|selected|opt\s+for|opted\s+for|vote\s+for|settle\s+on
+          |lean(?:ing)?\s+towards?|go(?:ing)?\s+(?:with|for))\b
+    ){_FILL}
+    | (?=[答正最结])(?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*
         (?:是|为|选|填|:|=|→|\s)+{_FILL}
-    | (?:答案){_FILL}
+    | 答案{_FILL}
     | 选(?!项|手|举|用|出)(?:择(?!题)|取|了|中|的是|为|是|:|\s)*{_FILL}
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
+"""Announces the answer of a reply; the last one counts."""
 
 CONCLUSION = re.compile(
     rf"""
-    (?:\b(?:think|believe|guess|say|suppose|conclude|match(?:es)?|fits|so|thus|therefore|hence|but|rather|instead|finally|overall
-        |accordingly|consequently|[a-z]+ly)\b|\b(?:yes|no|sure|okay|ok|well|wait|actually),),?(?:\s+that\b)?{_FILL}
+    \b(?:(?:think|believe|guess|say|suppose|conclude|match(?:es)?|fits|so|thus|therefore|hence|but|rather|instead
+        |finally|overall|accordingly|consequently|[a-z]+ly)\b
+        |(?:yes|no|sure|okay|ok|well|wait|actually),),?(?:\s+that\b)?{_FILL}
     | (?:而是|应该是|应是|应为|就是|便是|故|因此|所以){_FILL}
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
 """Weaker than STRONG: counts only before a label that ends its clause."""
 
-COPULA = re.compile(rf"(?:(?:\b(?:is|are|be)|'s)\b|是|为){_FILL}", re.IGNORECASE)
+COPULA = re.compile(rf"(?:(?:\b(?:is|are|be)|'s)\b|是|为){_FILL}")
 """Weakest: counts only before a label that ends its clause, and only if all of a reply's agree."""
 
 CLAUSE_END = re.compile(
@@ -61,14 +66,14 @@ LAST_WORD = re.compile(
 )
 
 PREDICATE = re.compile(
-    r"""(?:\b(?:options?|choices?|answers?)\s{1,4})?
-    \b(?:is|are|was|would\s+be|must\s+be|should\s+be|has\s+to\s+be|seems|appears|looks)\s+
+    r"""\b(?:(?:options?|choices?|answers?)\s{1,4})?
+    (?:is|are|was|would\s+be|must\s+be|should\s+be|has\s+to\s+be|seems|appears|looks)\s+
        (?:(?:clearly|definitely|certainly|therefore|thus|likely|most\s+likely|probably|indeed|also|both|to\s+be)\s+)*
        (?:the\s+|my\s+|our\s+)?(?:(?:final|only|single|most|one)\s+)*
        (?:correct\b|answers?\b|best\b|(?:appropriate|suitable|accurate|plausible|likely|fitting)\b
           |right(?=\s*(?:[.,;!\n)]|$|because|since|as\b|answer|option|choice|one\b)))
      | (?:选项|项|都|均|是|为){0,4}正确(?!率)""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
 """Follows a label: "B is correct"."""
 
@@ -102,9 +107,10 @@ _QUESTION = re.compile(r"\s*\?")
 CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|on\s+second\s+thou?ght|was\s+wrong|is\s+wrong|mistaken?|i\s+was|apologies|sorry"
     r"|let\s+me\s+(?:re|double|correct)[\w-]*|re-?check\w*|check\w*\s+again|hmm|oops|no,)"
-    r"|不对|更正|错了|纠正|重新|修正",
-    re.IGNORECASE,
+    r"|(?=[不更错纠重修])(?:不对|更正|错了|纠正|重新|修正)",
 )
+"""Takes an answer given before it back."""
+
 REFUSAL = re.compile(
     r"\b(?:cannot|can't|could\s?n't|could\s+not|unable|do\s+not\s+know|don't\s+know|not\s+sure|unclear|no\s+idea"
     r"|sorry|impossible\s+to|not\s+(?:possible|visible|enough))\b|无法|不能确定|不知道|抱歉|看不清",

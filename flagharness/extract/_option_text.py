@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from flagharness.extract._cues import REFUSAL, text_rejected
-from flagharness.extract._reply import fold
+from flagharness.extract._reply import fold, lowered
 
 _EDGE = " \t\r\n.,;:!?\"'#()[]<>{}"
 _ARTICLES = ("a ", "an ", "the ")
@@ -51,11 +51,11 @@ class OptionTexts:
         """
         if not self._labels or len(text) > self._longest_reply:
             return []
-        lowered = _lowered(text)
+        lower = lowered(text)
         found = [
             OptionMatch(label, start, end)
             for option, label in self._labels.items()
-            for start, end in _occurrences(lowered, option)
+            for start, end in _occurrences(lower, option)
         ]
         matches = [match for match in found if not any(_covers(other, match) for other in found)]
         refusal = REFUSAL.search(text)
@@ -69,7 +69,7 @@ class OptionTexts:
         """Return where the label's own option text ends if it stands at the position, else None."""
         for option, name in self._labels.items():
             if name == label:
-                window = _lowered(text[pos : pos + 2 * len(option) + 20])
+                window = lowered(text[pos : pos + 2 * len(option) + 20])
                 for start, end in _occurrences(window, option):
                     return (
                         pos + end
@@ -87,28 +87,28 @@ def _covers(outer: OptionMatch, inner: OptionMatch) -> bool:
     )
 
 
-def _occurrences(lowered: str, option: str) -> Iterator[tuple[int, int]]:
+def _occurrences(lower: str, option: str) -> Iterator[tuple[int, int]]:
     """Yield where the option stands as whole words, however its words are spaced."""
     first, *others = option.split(" ")
-    start = lowered.find(first)
+    start = lower.find(first)
     while start >= 0:
         end = start + len(first)
         for word in others:
             after = end
-            while after < len(lowered) and lowered[after].isspace():
+            while after < len(lower) and lower[after].isspace():
                 after += 1
-            if after == end or not lowered.startswith(word, after):
+            if after == end or not lower.startswith(word, after):
                 break
             end = after + len(word)
         else:
-            if _bounded(lowered, start, end):
+            if _bounded(lower, start, end):
                 yield start, end
-        start = lowered.find(first, start + 1)
+        start = lower.find(first, start + 1)
 
 
-def _bounded(lowered: str, start: int, end: int) -> bool:
-    before, after = lowered[max(0, start - 2) : start], lowered[end : end + 2]
-    first, last = lowered[start], lowered[end - 1]
+def _bounded(lower: str, start: int, end: int) -> bool:
+    before, after = lower[max(0, start - 2) : start], lower[end : end + 2]
+    first, last = lower[start], lower[end - 1]
     if first in _LETTERS_DIGITS and before[-1:] and before[-1] in _LETTERS_DIGITS:
         return False
     if last in _LETTERS_DIGITS and after[:1] and after[0] in _LETTERS_DIGITS:
@@ -124,13 +124,6 @@ def _without_label(option: str, label: str) -> str:
     if bare[: len(label)] == label and re.match(r"[)\].:]\s+\S", bare[len(label) :]):
         return bare[len(label) + 1 :]
     return option
-
-
-def _lowered(text: str) -> str:
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters grow when lowered; positions must stay
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    return lowered
 
 
 def _plain(text: str) -> str:

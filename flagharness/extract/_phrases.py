@@ -18,6 +18,7 @@ from flagharness.extract._cues import (
 )
 from flagharness.extract._labels import Reading
 from flagharness.extract._mentions import option_named
+from flagharness.extract._reply import lowered
 from flagharness.extract._row import WRAPPING, Hit, Row
 
 _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
@@ -25,7 +26,7 @@ _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
 
 def announced_answer(row: Row, text: str) -> Hit | None:
     """The last phrase that announces an answer, by its label or else by its option's text."""
-    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(text)]
+    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lowered(text))]
     readings = [(start, pos, row.reading(text, pos)) for start, pos in cues]
     readings += _predicated(row, text)
     readings.sort(key=lambda item: item[1])
@@ -46,7 +47,7 @@ def announced_answer(row: Row, text: str) -> Hit | None:
 
 def _predicated(row: Row, text: str) -> Iterator[tuple[int, int, Reading | None]]:
     """Yield labels said to be the answer: B is correct."""
-    for predicate in PREDICATE.finditer(text):
+    for predicate in PREDICATE.finditer(lowered(text)):
         end = predicate.start()
         for capital in _CAPITAL.finditer(text, max(0, end - 40), end):
             pos = capital.start()
@@ -87,13 +88,15 @@ def concluded_answer(row: Row, text: str) -> Hit | None:
     if not said or not CLAUSE_END.match(text, said[-1][1]):
         return None
     hit = said[-1][0]
-    if all(other.value == hit.value for other, _ in said) or CORRECTION.search(text, said[-2][1], hit.start):
+    if all(other.value == hit.value for other, _ in said) or CORRECTION.search(
+        lowered(text), said[-2][1], hit.start
+    ):
         return hit
     return Hit(None, "ambiguous", hit.start, hit.end)
 
 
 def _clause_labels(row: Row, text: str, cues: re.Pattern[str]) -> Iterator[Reading]:
-    for cue in cues.finditer(text):
+    for cue in cues.finditer(lowered(text)):
         reading = row.reading(text, cue.end(), lower=False)
         if reading is not None and reading.valid and announced(text, cue.start(), reading.end):
             yield reading
@@ -116,7 +119,7 @@ def _last_word(row: Row, text: str) -> Iterator[Reading]:
 
 def corrected_answer(row: Row, text: str, pos: int) -> Hit | None:
     """Return the answer that replaces one given before the position, if the text takes that one back."""
-    taken_back = CORRECTION.search(text, pos)
+    taken_back = CORRECTION.search(lowered(text), pos)
     if taken_back is None:
         return None
     rest = text[taken_back.start() :]

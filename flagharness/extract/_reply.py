@@ -108,6 +108,14 @@ def fold(text: str) -> str:
     return text
 
 
+def lowered(text: str) -> str:
+    """Return the text in lower case, each character in its place."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters grow when lowered
+        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return lower
+
+
 @lru_cache(maxsize=64)
 def _tag_pattern(tag: str) -> re.Pattern[str]:
     return re.compile(rf"<(/?)\s?{re.escape(tag)}\s?>", re.IGNORECASE)

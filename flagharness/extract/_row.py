@@ -13,7 +13,9 @@ WRAPPING = " \t\r\n\"'.,;:!?()[]{}<>#•-"
 """Characters around an answer that do not belong to it."""
 
 _NOUN_BEFORE = re.compile(r"(?:options?|choices?|letters?|选项)\s*:?\s*", re.IGNORECASE)
-_NOUN_AFTER = re.compile(r"\s*(?:options?|choices?|选项|项)?[\s\"'.,;:!?()\[\]{}<>#•-]*", re.IGNORECASE)
+_NOUN_AFTER = re.compile(
+    r"(?:\s{0,4}(?:options?|choices?|选项|项))?[\s\"'.,;:!?()\[\]{}<>#•-]*", re.IGNORECASE
+)
 _DELIMITER = re.compile(r"\s?[.):]\s*")
 _BETWEEN_TEXTS = re.compile(r"\s*(?:[,;]|\band\b|和|\n)(?:\s*\band\b)?\s*")
 

@@ -17,6 +17,23 @@ _NUMBER = re.compile(r"[$€£¥]?\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d{1,3})?)\s*(.
 _UNIT = re.compile(
     r"(?:%|°\s*[cf]?|(?!x\d)[a-zμ\u4e00-\u9fff][a-zμ/^\d\u4e00-\u9fff]{0,11})\.?", re.IGNORECASE
 )
+_COPULA = re.compile(r"[^.!?;\n]{1,300}\b(?:is|are|was|were|says|reads|shows|equals)\s+([^!?;\n]{1,200})")
+_SMALL_WORDS = frozenset(
+    (
+        "on",
+        "in",
+        "at",
+        "to",
+        "of",
+        "about",
+        "approximately",
+        "around",
+        "roughly",
+        "exactly",
+        "called",
+        "named",
+    )
+)
 
 
 def answers_match(prediction: str, answers: str | int | float | Sequence[str | int | float]) -> bool:
@@ -25,7 +42,8 @@ def answers_match(prediction: str, answers: str | int | float | Sequence[str | i
     Both sides are compared after Unicode compatibility folding, case folding, and without articles, surrounding
     punctuation and repeated spaces. Numbers are compared as numbers: "1,000" is 1000 and "3.0" is 3. A unit behind
     one of them alone does not matter ("12 cm" is 12, "50" is 50 %), two different units do ("12 m" is not 12 cm).
-    A sentence around the answer is not looked through: finding the answer in a reply is for the extractor.
+    A sentence that states the answer after its last "is", "are", ... and nothing but small words counts as the
+    answer: "It is on the left" is left; "It is not left", "It is left or right" and "It is dark left" are not.
 
     Example:
         >>> answers_match("YES", "yes"), answers_match("12 cm", 12), answers_match("the left", "Left")
@@ -37,7 +55,8 @@ def answers_match(prediction: str, answers: str | int | float | Sequence[str | i
     """
     truths = answers if isinstance(answers, (list, tuple)) else [answers]
     said = normalize_answer(prediction)
-    return any(_same(said, normalize_answer(str(truth))) for truth in truths)
+    readings = [said, *_stated(said)]
+    return any(_same(reading, normalize_answer(str(truth))) for truth in truths for reading in readings)
 
 
 @lru_cache(maxsize=65536)
@@ -51,12 +70,26 @@ def normalize_answer(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("−", "-")
     folded = _LEADING_POINT.sub("0.", _THOUSANDS.sub("", folded.replace("**", "")))
     without = _ARTICLES.sub(" ", folded.strip(_EDGE))
-    return " ".join((without if without.strip(_EDGE) else folded).strip(_EDGE).split())
+    bare = " ".join((without if without.strip(_EDGE) else folded).strip(_EDGE).split())
+    return bare or folded.strip()  # an answer may be a question mark
+
+
+def _stated(said: str) -> list[str]:
+    """Return what a one-sentence reply states after its last copula, with and without small words before it."""
+    match = _COPULA.fullmatch(said)
+    if match is None:
+        return []
+    words = match[1].split()
+    readings = [" ".join(words)]
+    while len(words) > 1 and words[0] in _SMALL_WORDS:
+        words = words[1:]
+        readings.append(" ".join(words))
+    return readings
 
 
 def _same(said: str, truth: str) -> bool:
     if said == truth:
-        return said != "" or truth == ""
+        return said != ""
     wanted, given = _NUMBER.fullmatch(truth), _NUMBER.fullmatch(said)
     if wanted is None or given is None or Decimal(wanted[1]) != Decimal(given[1]):
         return False

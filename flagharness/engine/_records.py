@@ -1,0 +1,74 @@
+"""What a run writes down about itself beside predictions and verdicts."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import platform
+import time
+from typing import Any
+
+from flagharness import __version__
+from flagharness.config import ModelConfig, snapshot
+from flagharness.engine._score import headline_of
+from flagharness.engine._spec import TaskRun
+
+RECORDED_PACKAGES = ("mmengine-lite", "datasets", "pillow", "numpy", "pycocotools", "openai", "orjson")
+NO_MATTER_FOR_ANSWERS = frozenset(
+    ("api_key", "url", "base_url", "num_workers", "max_retries", "retry_wait_max", "timeout", "output_dir")
+)
+
+
+def model_record(model: ModelConfig) -> dict[str, Any]:
+    """Return the model config as written, placeholders unresolved, with the sampling that is really sent."""
+    return {**model.source, "sampling_sent": snapshot(model.sampling)}
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Name the settings that differ between two model records and matter for an answer."""
+    if not before:
+        return []
+    return [
+        f"{key} {before.get(key)!r} -> {after.get(key)!r}"
+        for key in sorted({*before, *after} - NO_MATTER_FOR_ANSWERS)
+        if before.get(key) != after.get(key)
+    ]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that an answer or a score may depend on."""
+    found = {"flagharness": __version__, "python": platform.python_version()}
+    for package in RECORDED_PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def task_summary(run: TaskRun) -> dict[str, Any]:
+    """Return what summary.json says of one task. ``time_s`` is this run's asking, first request to last answer."""
+    result = run.result or {}
+    name, value = headline_of(result)
+    seconds = None
+    if run.started is not None:
+        seconds = round((run.finished or time.monotonic()) - run.started, 3)
+    return {
+        "status": run.status,
+        "error": run.error,
+        "note": result.get("note"),
+        "metric": name,
+        "score": value,
+        "ci95": result.get("ci95"),
+        "n": (result.get("counts") or {}).get("total"),
+        "counts": result.get("counts"),
+        "partial": result.get("partial"),
+        "tokens": result.get("tokens"),
+        "requests": {"asked": run.asked, "kept": run.kept, "retries": run.retries},
+        "time_s": seconds,
+    }
+
+
+def now() -> str:
+    """Return the time in UTC, to the second, as ISO 8601."""
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

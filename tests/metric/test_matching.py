@@ -1,0 +1,131 @@
+"""Whether a short answer says the same as the truth: by rule, never by similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagharness.metric import answers_match, normalize_answer
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth"),
+    [
+        # case, punctuation, spaces, articles, emphasis
+        ("YES", "yes"),
+        ("left", "Left"),
+        ("the left", "left"),
+        ("A dog.", "dog"),
+        ("  Red   car ", "red car"),
+        ("**cat**", "cat"),
+        ('"cat"', "cat"),
+        ("(cat)", "cat"),
+        ("`cat`", "cat"),
+        ("Straße", "STRASSE"),
+        ("ＡＢＣ１２", "abc12"),
+        ("左边。", "左边"),
+        ("“左边”", "左边"),
+        ("a", "A"),
+        ("The", "the"),
+        ("Black.", ["black"] * 10),
+        ("kitten", ["cat", "kitten"]),
+        ("cat", ("dog", "cat")),
+        # numbers
+        ("12", 12),
+        ("12.0", 12),
+        ("12.", 12),
+        ("1,000", 1000),
+        ("1,234,567", "1234567"),
+        ("-5", -5),
+        ("\u22125", -5),
+        ("+5", 5),
+        (".5", 0.5),
+        ("-.5", "-0.5"),
+        ("3.140", "3.14"),
+        ("1e5", 100000),
+        ("1e-07", 1e-07),
+        ("٣", 3),
+        # a unit on one side, or the same on both
+        ("12 cm", 12),
+        ("12", "12 cm"),
+        ("12cm", "12 cm"),
+        ("12 CM.", "12 cm"),
+        ("50%", 50),
+        ("50", "50%"),
+        ("$5", "5"),
+        ("20 °C", 20),
+        ("5 km/h", 5),
+        ("3 m²", "3 m2"),
+        ("2018年", 2018),
+        ("3 apples", 3),
+    ],
+)
+def test_these_say_the_same(prediction: str, truth: Any) -> None:
+    assert answers_match(prediction, truth)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth"),
+    [
+        # near misses are misses
+        ("2018", "2019"),
+        ("1235", "1234"),
+        ("3.15", "3.14"),
+        ("1000", "100"),
+        ("decrease", "increase"),
+        ("cats", "cat"),
+        ("cat", ["dog", "hen"]),
+        ("cat", []),
+        ("", "cat"),
+        ("red", "red car"),
+        # finding the answer in a sentence is for the extractor
+        ("It is on the left", "left"),
+        ("3 or 4", 3),
+        # units that differ
+        ("12 m", "12 cm"),
+        ("50%", "50 cm"),
+        # a digit more is not a unit
+        ("3/4", 3),
+        ("10^6", 10),
+        ("1e5", 1),
+        ("2x3", 2),
+        (".5", 5),
+        ("1,00", 100),
+        ("1.000.000", 1),
+        ("5", "-5"),
+        ("-", ""),
+    ],
+)
+def test_these_do_not(prediction: str, truth: Any) -> None:
+    assert not answers_match(prediction, truth)
+
+
+@given(st.text())
+def test_a_text_matches_itself(text: str) -> None:
+    assert answers_match(text, text)
+
+
+@given(st.text(), st.text())
+def test_matching_does_not_depend_on_which_side_is_the_truth(one: str, other: str) -> None:
+    assert answers_match(one, other) == answers_match(other, one)
+
+
+@given(st.text(), st.lists(st.text(), max_size=4))
+def test_several_truths_match_if_one_of_them_does(text: str, truths: list[str]) -> None:
+    assert answers_match(text, truths) == any(answers_match(text, truth) for truth in truths)
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
+def test_whole_numbers_match_only_themselves_with_or_without_separators(one: int, other: int) -> None:
+    assert answers_match(f"{one:,}", one)
+    assert answers_match(str(one), other) == (one == other)
+
+
+@given(st.text())
+def test_the_normal_form_has_no_edges_and_no_runs_of_spaces(text: str) -> None:
+    form = normalize_answer(text)
+    assert form == form.strip()
+    assert "  " not in form

@@ -189,7 +189,12 @@ def _check_made(preparation: Preparation, made: Path) -> int:
         text = text.replace(old.encode(), new.encode())
     if text != before:
         data.write_bytes(text)
-    rows = load_annotations([data])
+    try:
+        rows = load_annotations([data])
+    except DataError as error:
+        raise DataError(
+            f"{preparation.processor}: process(cfg) wrote no usable data.json: {error}"
+        ) from error
     problems = check_rows(rows)
     if problems:
         raise DataError(

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 STOP_AFTER_FAILURES = 10
 """Samples that fail one after the other, retries and all, before the run stops."""
+ROW_FAULTS = frozenset({"rejected", "model_error", "client_error"})
+"""Failures that say something about one sample once another was answered: a picture too large, a filter. A row of
+them must not stop a run, or the next run would stop at the same place."""
 GRACE_S = 10.0
 """How long answers that are on their way are waited for after Ctrl-C: they are paid for."""
 GRACE_AFTER_FAILURE_S = 3.0
@@ -67,7 +70,9 @@ class Asker:
         self._progress = progress
         self._on_task_done = on_task_done
         self._failures_in_a_row = 0
-        self._answered = 0
+        self._answered_now = False
+        self._ever_answered = False
+        """Also by an earlier run whose answers are kept."""
         self.stop_reason: str | None = None
         self.interrupted = False
         self._scoring: list[asyncio.Future[None]] = []
@@ -85,7 +90,7 @@ class Asker:
         threads = ThreadPoolExecutor(min(4, (os.cpu_count() or 1) + 1), thread_name_prefix="encode")
         scorer = ThreadPoolExecutor(1, thread_name_prefix="score")
         self._threads, self._scorer = threads, scorer
-        with self._signals():
+        with _StopSignals(self):
             try:
                 async with open_client(self) as client:
                     for run in runs:
@@ -143,6 +148,7 @@ class Asker:
                 continue
             if isinstance(built, Location):
                 run.kept += 1
+                self._ever_answered = True
                 self._done(job, built, ok=True, tokens=0)
                 continue
             async with self._slots:
@@ -173,7 +179,7 @@ class Asker:
         started = time.monotonic()
         text = ready.question.sample.text
         try:
-            response = await client.ask(ready.prepared)
+            response = await _ask_or_fault(client, ready.prepared)
         except Fault as fault:
             prediction = self._failed(job, fault, text, ready.request_hash)
             run.retries += max(0, len(fault.attempts) - 1)
@@ -181,11 +187,12 @@ class Asker:
             self._record(job, prediction)
             self._count_failure(fault)
             return
-        seconds = time.monotonic() - started - sum(a["seconds"] for a in response.attempts)
+        if response.latency_s is None:
+            response.latency_s = time.monotonic() - started
         run.retries += len(response.attempts)
         self._failures_in_a_row = 0
-        self._answered += 1
-        self._record(job, _answered(job, ready, response, seconds))
+        self._answered_now = self._ever_answered = True
+        self._record(job, _answered(job, ready, response))
         if logger.isEnabledFor(logging.DEBUG):
             images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
             logger.debug(
@@ -239,10 +246,12 @@ class Asker:
         self._scoring.append(self._loop.run_in_executor(self._scorer, self._on_task_done, run))
 
     def _count_failure(self, fault: Fault) -> None:
+        if fault.kind in ROW_FAULTS and not fault.fatal and self._ever_answered:
+            return
         self._failures_in_a_row += 1
         message = _scrub(fault.message, self._model.secrets)
         status = f"HTTP {fault.http_status}: " if fault.http_status else ""
-        if fault.fatal and not self._answered:
+        if fault.fatal and not self._answered_now:
             self._stop_because(f"every request would fail like the first: {status}{message}")
         elif self._failures_in_a_row >= STOP_AFTER_FAILURES:
             self._stop_because(
@@ -253,9 +262,6 @@ class Asker:
         if not self._stop.is_set():
             self.stop_reason = reason
             self._stop.set()
-
-    def _signals(self) -> Any:
-        return _StopSignals(self)
 
     def interrupt(self) -> None:
         """Stop because the person or the scheduler says so; a second call stops without waiting."""
@@ -295,7 +301,18 @@ def _jobs(runs: list[TaskRun]) -> Iterator[Job]:
                     yield Job(run, index, inference)
 
 
-def _answered(job: Job, ready: Ready, response: Response, seconds: float) -> Prediction:
+async def _ask_or_fault(client: Client, prepared: Any) -> Response:
+    """Ask; whatever a client raises beside a Fault becomes one, so that it costs one sample and not a worker."""
+    try:
+        return await client.ask(prepared)
+    except Fault:
+        raise
+    except Exception as error:
+        logger.debug("a client failed in an unforeseen way", exc_info=error)
+        raise Fault("client_error", f"{type(error).__name__}: {error}") from error
+
+
+def _answered(job: Job, ready: Ready, response: Response) -> Prediction:
     return Prediction(
         question_id=ready.question.sample.question_id,
         question=ready.question.sample.text,
@@ -303,7 +320,7 @@ def _answered(job: Job, ready: Ready, response: Response, seconds: float) -> Pre
         reason=response.reason,
         usage=response.usage,
         finish_reason=response.finish_reason,
-        latency_s=round(max(seconds, 0.0), 4),
+        latency_s=round(response.latency_s or 0.0, 4),
         response_id=response.response_id,
         request_hash=ready.request_hash,
         inference=job.inference,

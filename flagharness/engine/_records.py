@@ -8,10 +8,13 @@ import platform
 import time
 from typing import Any
 
+import orjson
+
 from flagharness import __version__
 from flagharness.config import ModelConfig, snapshot
 from flagharness.engine._score import headline_of
 from flagharness.engine._spec import TaskRun
+from flagharness.run import dump_line
 
 RECORDED_PACKAGES = ("mmengine-lite", "datasets", "pillow", "numpy", "pycocotools", "openai", "orjson")
 NO_MATTER_FOR_ANSWERS = frozenset(
@@ -33,6 +36,27 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         for key in sorted({*before, *after} - NO_MATTER_FOR_ANSWERS)
         if before.get(key) != after.get(key)
     ]
+
+
+def is_finished(run: TaskRun, record: dict[str, Any]) -> bool:
+    """Whether the folder of a task holds a full, scored run of exactly this (what ``--skip`` asks).
+
+    Args:
+        record: The config record that this run would write.
+    """
+    result = run.folder.read_json(run.folder.result) or {}
+    stored = run.folder.read_json(run.folder.config) or {}
+    counts = result.get("counts") or {}
+    wanted = orjson.loads(dump_line(record))
+    return (
+        result.get("partial") is False
+        and counts.get("total") == counts.get("answered") == run.rows
+        and stored.get("task") == wanted["task"]
+        and (stored.get("data") or {}).get("digest") == wanted["data"]["digest"]
+        and (stored.get("run") or {}).get("num_infers") == run.num_infers
+        and bool(stored.get("model"))
+        and not differences(stored["model"], wanted["model"])
+    )
 
 
 def versions() -> dict[str, str]:

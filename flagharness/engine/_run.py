@@ -14,7 +14,7 @@ from flagharness.config import ModelConfig, find_task_config
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
-from flagharness.engine._records import differences, model_record, now, task_summary, versions
+from flagharness.engine._records import differences, is_finished, model_record, now, task_summary, versions
 from flagharness.engine._requests import RequestBuilder
 from flagharness.engine._score import score_task
 from flagharness.engine._spec import (
@@ -145,14 +145,15 @@ class Engine:
                 "num_infers is %d at temperature 0: the same question, asked again.", model.num_infers
             )
         for run in self._open_runs():
-            if self.spec.skip and run.folder.is_finished(run.task.data_digest, run.rows, run.num_infers):
+            record = self._config_record(run, model)
+            if self.spec.skip and is_finished(run, record):
                 run.status, run.result = "skipped", run.folder.read_json(run.folder.result)
                 logger.info("%s: finished before; skipped.", run.name)
                 continue
             if self.spec.overwrite:
                 run.folder.start_over()
             self._say_what_changed(run, model)
-            write_json(run.folder.config, self._config_record(run, model))
+            write_json(run.folder.config, record)
             run.journal = Journal(run.folder.items)
         runs = self._open_runs()
         if not runs:

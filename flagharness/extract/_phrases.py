@@ -62,16 +62,17 @@ def _predicated(row: Row, text: str) -> Iterator[tuple[int, int, Reading | None]
 def _committed(row: Row, text: str, start: int, pos: int, reading: Reading | None) -> Hit | None:
     if not announced(text, start, reading.end if reading else pos):
         return None
+    ended = reading is not None and CLAUSE_END.match(text, reading.end) is not None
     said = clause(text, pos)
-    named = row.texts.exact(said) if row.options else None  # "B is closer" may be the text of option A
-    if named is not None:
-        return Hit(named, "cue", pos, pos + len(said.rstrip()))
+    if row.options and not ended:
+        named = row.texts.exact(said)  # "B is closer" may be the text of option A
+        if named is not None:
+            return Hit(named, "cue", pos, pos + len(said.rstrip()))
     if reading is None:
         return None
     hit = row.hit(reading, "cue")
-    if hit.rule == "invalid_choice":
-        named_in = row.options and row.texts.contained(said)
-        return None if named_in or not CLAUSE_END.match(text, reading.end) else hit
+    if hit.rule == "invalid_choice" and (not ended or (row.options and row.texts.contained(said))):
+        return None  # the initials of a name, not a label
     return hit
 
 

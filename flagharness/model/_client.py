@@ -115,6 +115,7 @@ class EndpointClient:
                 response = await self._once(url, body)
                 self._reached = True
                 response.attempts = attempts
+                response.latency_s = time.monotonic() - started
                 return response
             except Fault as fault:
                 attempts.append(fault.record(time.monotonic() - started))

@@ -72,6 +72,8 @@ class Response:
     model: str | None = None
     """The model name that the endpoint reported."""
     refused: bool = False
+    latency_s: float | None = None
+    """Seconds that the attempt which succeeded took; the engine measures where a model does not say."""
     attempts: list[dict[str, Any]] = field(default_factory=list)
     """One record per attempt before the one that succeeded: kind, HTTP status, message, seconds."""
 

@@ -40,19 +40,6 @@ class TaskFolder:
             return None
         return value if isinstance(value, dict) else None
 
-    def is_finished(self, data_digest: str, rows: int, inferences: int) -> bool:
-        """Whether a full, scored run over exactly this data lies here (what ``--skip`` asks)."""
-        result = self.read_json(self.result) or {}
-        config = self.read_json(self.config) or {}
-        counts = result.get("counts") or {}
-        return (
-            result.get("partial") is False
-            and counts.get("total") == rows
-            and counts.get("answered") == rows
-            and (config.get("data") or {}).get("digest") == data_digest
-            and (config.get("run") or {}).get("num_infers") == inferences
-        )
-
     def start_over(self) -> None:
         """Put everything that lies here aside (``--overwrite``): renamed, never deleted."""
         if not self.path.exists():

@@ -148,6 +148,21 @@ def test_a_changed_prompt_or_picture_is_asked_again_and_a_moved_endpoint_is_not(
     assert "since the last run" not in ran.stderr
 
 
+def test_two_rows_that_ask_the_same_are_two_questions(
+    endpoint: Any, make_rows: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
+) -> None:
+    row = make_rows(1)[0]
+    task = make_task([{**row, "question_id": name, "answer": truth} for name, truth in (("a", 0), ("b", 5))])
+    command = ("--tasks", task.config, "--cfg", make_model(), "--output-dir", out)
+    assert run_here(*command, "--limit", "1").returncode == 0
+    endpoint.script = lambda call: "5"
+
+    assert run_here(*command).returncode == 0
+
+    assert len(endpoint.calls) == 2
+    assert files_of().answers() == {"a": "0", "b": "5"}
+
+
 def test_a_try_run_is_partial_and_the_full_run_keeps_its_answers(
     endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Any
 ) -> None:
@@ -161,8 +176,11 @@ def test_a_try_run_is_partial_and_the_full_run_keeps_its_answers(
     assert files.result["accuracy"] == 100.0
     assert "32 (partial)" in ran.stdout
 
-    # --skip does not take it for a finished one.
+    # --skip does not take it for a finished one, not even for its own repetition.
     endpoint.forget()
+    assert run_here(*command, "--try-run", "--skip").returncode == 0
+    assert endpoint.calls == []
+    assert files.summary["status"] == "scored"
     assert run_here(*command, "--skip").returncode == 0
     assert endpoint.rows_asked() == list(range(32, 40))
     assert (files.result["partial"], files.result["n"]) == (False, 40)

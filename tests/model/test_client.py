@@ -72,7 +72,10 @@ def _ask(
 def test_a_good_answer_needs_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     transport = _Transport(_good())
     [response] = _ask(monkeypatch, transport)
-    assert response == Response(answer="B", finish_reason="stop")
+    assert isinstance(response, Response)
+    assert (response.answer, response.finish_reason, response.attempts) == ("B", "stop", [])
+    assert response.latency_s is not None
+    assert 0 <= response.latency_s < 60
     [request] = transport.requests
     assert (request.method, str(request.url)) == ("POST", "http://one/v1/chat/completions")
     assert json.loads(request.content) == {

@@ -38,7 +38,9 @@ async def main(data: Path, url: str, workers: int) -> float:
                 )
                 head, tail = frame.split(b"@")
                 body = b"".join([head, b"data:image/jpeg;base64,", image, tail])
-                async with session.post(url, data=body, headers={"Content-Type": "application/json"}) as reply:
+                async with session.post(
+                    url, data=body, headers={"Content-Type": "application/json"}
+                ) as reply:
                     answer = orjson.loads(await reply.read())["choices"][0]["message"]["content"]
                     assert answer == "12"
 

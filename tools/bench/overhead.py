@@ -95,8 +95,10 @@ def make_task(folder: Path, rows: int) -> Path:
 def run_harness(config: Path, url: str, workers: int, output: Path) -> tuple[Cost, float]:
     """Run the command line on a fresh output folder; returns its cost and the seconds it spent asking."""
     cost = measure(
-        [sys.executable, "-m", "flagharness", "--tasks", str(config), "--model", "m", "--url", url]
-        + ["--num-workers", str(workers), "--output-dir", str(output), "--quiet"]
+        [
+            *(sys.executable, "-m", "flagharness", "--tasks", str(config), "--model", "m", "--url", url),
+            *("--num-workers", str(workers), "--output-dir", str(output), "--quiet"),
+        ]
     )
     summary = json.loads((output / "summary.json").read_text())
     return cost, summary["tasks"][config.stem]["time_s"]
@@ -104,7 +106,9 @@ def run_harness(config: Path, url: str, workers: int, output: Path) -> tuple[Cos
 
 def run_bare(config: Path, url: str, workers: int) -> tuple[Cost, float]:
     """Run the bare loop over the same rows; returns its cost and the seconds it spent asking."""
-    cost = measure([sys.executable, str(HERE / "bare_loop.py"), str(config.with_suffix(".json")), url, str(workers)])
+    cost = measure(
+        [sys.executable, str(HERE / "bare_loop.py"), str(config.with_suffix(".json")), url, str(workers)]
+    )
     return cost, float(cost.output.split()[-1])
 
 
@@ -127,26 +131,36 @@ class Server:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3, help="pairs per latency; the median ratio counts")
-    parser.add_argument("--large", type=int, default=20_000, help="rows of the memory comparison; 0 leaves it out")
+    parser.add_argument(
+        "--large", type=int, default=20_000, help="rows of the memory comparison; 0 leaves it out"
+    )
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     missed = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         config = make_task(folder, options.requests)
-        print(f"{options.requests} requests, one {IMAGE_BYTES // 1024} KB JPEG each, {options.workers} in flight")
-        print("latency  round  bare req/s  ours req/s  ratio  bare CPU s/1000  ours CPU s/1000  bare MB  ours MB")
+        print(
+            f"{options.requests} requests, one {IMAGE_BYTES // 1024} KB JPEG each, {options.workers} in flight"
+        )
+        print(
+            "latency  round  bare req/s  ours req/s  ratio  bare CPU s/1000  ours CPU s/1000  bare MB  ours MB"
+        )
         peak = 0.0
         for latency_ms in (0, 50):
             ratios = []
             with Server(latency_ms) as server:
                 for number in range(options.rounds):
                     bare, bare_s = run_bare(config, server.url, options.workers)
-                    ours, ours_s = run_harness(config, server.url, options.workers, folder / f"{latency_ms}-{number}")
+                    ours, ours_s = run_harness(
+                        config, server.url, options.workers, folder / f"{latency_ms}-{number}"
+                    )
                     ratios.append(bare_s / ours_s)
                     peak = max(peak, ours.peak_mb)
                     per_1000 = 1000 / options.requests
@@ -161,13 +175,17 @@ def main() -> int:
                 missed.append(f"ratio at 50 ms is {median:.3f}, below {TARGET_RATIO_AT_50_MS}")
         with Server(0) as server:
             if options.large:
-                large, _ = run_harness(make_task(folder, options.large), server.url, options.workers, folder / "large")
+                config = make_task(folder, options.large)
+                large, _ = run_harness(config, server.url, options.workers, folder / "large")
                 growth = large.peak_mb - peak
-                print(f"peak memory: {peak:.0f} MB at {options.requests}, {large.peak_mb:.0f} MB at {options.large}")
+                print(
+                    f"peak memory: {peak:.0f} MB at {options.requests}, {large.peak_mb:.0f} MB at {options.large}"
+                )
                 if growth > TARGET_MEMORY_GROWTH_MB:
                     missed.append(f"memory grows by {growth:.0f} MB, more than {TARGET_MEMORY_GROWTH_MB}")
             small = min(
-                run_harness(make_task(folder, 32), server.url, 8, folder / f"small-{n}")[0].wall_s for n in range(3)
+                run_harness(make_task(folder, 32), server.url, 8, folder / f"small-{n}")[0].wall_s
+                for n in range(3)
             )
         print(f"32 rows, instant endpoint, whole command: {small:.2f} s")
         if small > TARGET_SMALL_RUN_S:

@@ -66,7 +66,7 @@ LAST_WORD = re.compile(
 )
 
 PREDICATE = re.compile(
-    r"""\b(?:(?:options?|choices?|answers?)\s{1,4})?
+    r"""\s*(?:(?:options?|choices?|answers?)\s+)?
     (?:is|are|was|would\s+be|must\s+be|should\s+be|has\s+to\s+be|seems|appears|looks)\s+
        (?:(?:clearly|definitely|certainly|therefore|thus|likely|most\s+likely|probably|indeed|also|both|to\s+be)\s+)*
        (?:the\s+|my\s+|our\s+)?(?:(?:final|only|single|most|one)\s+)*

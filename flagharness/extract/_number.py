@@ -8,12 +8,13 @@ import re
 from flagharness.extract._extraction import Extraction
 from flagharness.extract._reply import Part, boxed, fold, json_field, last_match, tagged, visible_part
 
-_DIGITS = r"(?:[0-9]+(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
+_DIGITS = r"(?:[0-9]+(?:(?:,|\{,\})[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
 _NUMBER = re.compile(
-    rf"(?<![A-Za-z0-9_^.])(?P<sign>(?<![\w)])[-+])?(?P<number>{_DIGITS})"
-    r"(?:[eE](?P<exponent>[+-]?[0-9]{1,3})(?![A-Za-z0-9])"
-    r"|\s?(?:[×x]|\\times)\s?10\s?\^\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?)?"
-    rf"(?:(?<!/)/(?P<divisor>[0-9]+)(?![0-9/.]))?"
+    r"(?<![A-Za-z0-9_^.])(?P<sign>(?<![\w)])[-+])?"
+    r"(?:(?<!/)(?P<over>[0-9]+)/(?P<under>[0-9]+)(?![0-9/.])"
+    r"|\\[dt]?frac\s?\{(?P<latex_over>[0-9]+)\}\s?\{(?P<latex_under>[0-9]+)\}"
+    rf"|(?P<number>{_DIGITS})(?:[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?![A-Za-z0-9])"
+    r"|\s?(?:[×x]|\\times)\s?10\s?\^\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?)?)"
 )
 _CUE = re.compile(
     r"\b(?:answer|total|result)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?(?:\s*[:=]|\s+(?:is|are|equals)\b)"
@@ -115,15 +116,12 @@ def _number_word(part: Part) -> Extraction[float] | None:
 
 
 def _value(match: re.Match[str]) -> float | None:
-    value = float(match["number"].replace(",", ""))
-    exponent = match["exponent"] or match["power"]
-    if exponent:
-        value = float(f"{value!r}e{exponent}") if "e" not in repr(value) else value * 10.0 ** int(exponent)
-    if match["divisor"]:
-        divisor = float(match["divisor"])
-        if divisor == 0:
-            return None
-        value /= divisor
+    over, under = match["over"] or match["latex_over"], match["under"] or match["latex_under"]
+    if over is not None:
+        value = float(over) / float(under) if float(under) else math.inf
+    else:
+        digits = match["number"].replace("{,}", "").replace(",", "")
+        value = float(f"{digits}e{match['exponent'] or match['power'] or 0}")
     if not math.isfinite(value):
         return None
-    return -value if (match["sign"] or "").startswith("-") else value
+    return -value if match["sign"] == "-" else value

@@ -26,9 +26,10 @@ _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
 
 def announced_answer(row: Row, text: str) -> Hit | None:
     """The last phrase that announces an answer, by its label or else by its option's text."""
-    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lowered(text))]
+    lower = lowered(text)
+    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lower)]
     readings = [(start, pos, row.reading(text, pos)) for start, pos in cues]
-    readings += _predicated(row, text)
+    readings += _predicated(row, text, lower)
     readings.sort(key=lambda item: item[1])
     failure: Hit | None = None
     for start, pos, reading in reversed(readings):
@@ -45,18 +46,20 @@ def announced_answer(row: Row, text: str) -> Hit | None:
     return failure
 
 
-def _predicated(row: Row, text: str) -> Iterator[tuple[int, int, Reading | None]]:
-    """Yield labels said to be the answer: B is correct."""
-    for predicate in PREDICATE.finditer(lowered(text)):
-        end = predicate.start()
-        for capital in _CAPITAL.finditer(text, max(0, end - 40), end):
-            pos = capital.start()
-            if pos and text[pos - 1] in "([{<\"'":
-                pos -= 1
-            reading = row.reading(text, pos, lower=False)
-            if reading is not None and reading.end <= end and not text[reading.end : end].strip():
+def _predicated(row: Row, text: str, lower: str) -> Iterator[tuple[int, int, Reading | None]]:
+    """Yield labels said to be the answer: B is correct, A and C are correct."""
+    done = 0
+    for capital in _CAPITAL.finditer(text):
+        pos = capital.start()
+        if pos < done:
+            continue
+        if pos and text[pos - 1] in "([{<\"'":
+            pos -= 1
+        reading = row.reading(text, pos, lower=False)
+        if reading is not None:
+            done = reading.end
+            if PREDICATE.match(lower, done):
                 yield pos, pos, reading
-                break
 
 
 def _committed(row: Row, text: str, start: int, pos: int, reading: Reading | None) -> Hit | None:

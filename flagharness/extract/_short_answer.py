@@ -17,8 +17,19 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|st|mt|prof|jr|sr|vs|no|inc|ltd|co|etc)|\b[A-Z])$", re.IGNORECASE
 )
 _STOP = re.compile(r"\n|[.!?](?=\s|$|[\u4e00-\u9fff])")
-_WRAPPING = " \t\r\n\"'#.,;:!"
-_PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_EDGE = " \t\r\n\"'“”‘’「」『』*`,;:：；，"
+_PAIRS = (
+    ("(", ")"),
+    ("（", "）"),
+    ("[", "]"),
+    ("【", "】"),
+    ("{", "}"),
+    ("<", ">"),
+    ("\\(", "\\)"),
+    ("$", "$"),
+)
+_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s?(?=\{[^{}]*\}$)")
+_INITIALS = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.$|\.\.$")
 
 
 def extract_short_answer(text: str, *, answer_tag: str = "answer") -> Extraction[str]:
@@ -55,10 +66,11 @@ def extract_short_answer(text: str, *, answer_tag: str = "answer") -> Extraction
         ("whole_reply", part),
     )
     for rule, content in candidates:
-        bare = _unwrapped(content) if content is not None else None
-        if bare is not None:
-            span = bare.span(0, len(bare.text))
-            return Extraction(text[span[0] : span[1]], rule, span)
+        if content is None:
+            continue
+        start, end = _unwrapped(text, content.start, content.start + len(content.text))
+        if start < end:
+            return Extraction(text[start:end], rule, (start, end))
     return Extraction(None, "unparsed")
 
 
@@ -67,22 +79,41 @@ def _after_cue(part: Part) -> Part | None:
     if last is None:
         return None
     rest = part.cut(last.end())
-    rest = rest.cut(len(rest.text) - len(rest.text.lstrip()))
-    for stop in _STOP.finditer(rest.text):
+    begin = len(rest.text) - len(rest.text.lstrip())
+    for stop in _STOP.finditer(rest.text, begin):
         if stop[0] != "." or _ABBREVIATION.search(rest.text, max(0, stop.start() - 6), stop.start()) is None:
             return rest.cut(0, stop.start())
     return rest
 
 
-def _unwrapped(part: Part) -> Part | None:
-    """Return the part without wrapping marks; None when nothing is left."""
+def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the answer stands without the marks around it."""
     while True:
-        start = len(part.text) - len(part.text.lstrip(_WRAPPING.replace(".", "")))
-        end = len(part.text.rstrip(_WRAPPING))
-        if start >= end:
-            return None
-        if _PAIRS.get(part.text[start]) == part.text[end - 1]:
-            start, end = start + 1, end - 1
-        elif (start, end) == (0, len(part.text)):
-            return part
-        part = part.cut(start, end)
+        given = text[start:end]
+        bare = given.strip(_EDGE)
+        if bare.count("**") % 2:  # **Paris** is ...: the marks belong to a word, not to the answer
+            bare = given.strip()
+        if bare.endswith(("。", ".")) and not _INITIALS.search(bare, max(0, len(bare) - 4)):
+            bare = bare[:-1]
+        inner = _inside(bare)
+        if inner == given:
+            return start, end
+        start = text.index(inner, start, end)
+        end = start + len(inner)
+
+
+def _inside(text: str) -> str:
+    """Return what one pair of brackets encloses, if one encloses all of the text."""
+    command = _TEXT_COMMAND.match(text)
+    if command is not None:
+        return text[command.end() :]
+    for opening, closing in _PAIRS:
+        inner = text[len(opening) : -len(closing)]
+        if (
+            text.startswith(opening)
+            and text.endswith(closing)
+            and opening not in inner
+            and closing not in inner
+        ):
+            return inner
+    return text

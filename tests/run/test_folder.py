@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -242,34 +240,6 @@ def test_a_file_that_is_no_json_object_reads_as_none(folder: TaskFolder, content
     if content is not None:
         folder.result.write_text(content, encoding="utf-8")
     assert folder.read_json(folder.result) is None
-
-
-_RESULT = {"partial": False, "counts": {"total": 3, "answered": 3}}
-_CONFIG = {"data": {"digest": "d"}, "run": {"num_infers": 2}}
-
-
-@pytest.mark.parametrize(
-    ("result", "config", "finished"),
-    [
-        (_RESULT, _CONFIG, True),
-        ({**_RESULT, "partial": True}, _CONFIG, False),
-        ({**_RESULT, "counts": {"total": 3, "answered": 2}}, _CONFIG, False),
-        ({**_RESULT, "counts": {"total": 4, "answered": 4}}, _CONFIG, False),
-        ({**_RESULT, "counts": None}, _CONFIG, False),
-        ({"counts": {"total": 3, "answered": 3}}, _CONFIG, False),
-        (_RESULT, {**_CONFIG, "data": {"digest": "other"}}, False),
-        (_RESULT, {**_CONFIG, "run": {"num_infers": 1}}, False),
-        (_RESULT, None, False),
-        (None, _CONFIG, False),
-    ],
-)
-def test_only_a_full_answered_run_over_this_data_is_finished(
-    folder: TaskFolder, result: Any, config: Any, finished: bool
-) -> None:
-    for path, value in ((folder.result, result), (folder.config, config)):
-        if value is not None:
-            path.write_text(json.dumps(value), encoding="utf-8")
-    assert folder.is_finished("d", 3, 2) is finished
 
 
 def test_starting_over_puts_the_old_run_aside_each_time(folder: TaskFolder) -> None:

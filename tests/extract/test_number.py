@@ -1,0 +1,81 @@
+"""Numbers in figures and words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagharness.extract import extract_number
+
+_TABLE = [
+    ("3 - 5", 5), ("-5", -5), ("It is -5 degrees", -5), ("−4", -4), ("-$1,200.50", -1200.5), ("about 45%", 45), ("20 m2", 20),
+    ("20 m^2", 20), ("20 m²", 20), ("1,200", 1200), ("The answer is 2.0 m (about 6.5 feet)", 2), ("twenty one", 21),
+    ("Nine", 9), ("zero", 0), ("ninety-nine bottles", 99), ("four (4)", 4), ("1.5e3", 1500), ("1.2\\times 10^{5}", 120000),
+    ("1.2 × 10^5 N", 120000), ("1/2", 0.5), ("\\frac{3}{4}", 0.75), ("1/0", None), ("<answer>3/4</answer>", 0.75),
+    ("12/05/2020", 2020), ("60 km/h", 60), ("\\boxed{42} and 7", 42), ("\\boxed{1{,}200}", 1200),
+    ("<answer>20 cm</answer>", 20), ("答案是 30 米。", 30), ("３０", 30), ("Answer: 12 out of 15", 12),
+    ("$80,000 + $50,000 = $130,000 in total.", 130000), ("The total is $80,000 + $50,000 = $130,000 in total.", 130000),
+    ("The answer is x = 5 cm", 5), ("H2O", None), ("no idea", None), ("", None), ("Answer:\n\n42", 42), (".5", 0.5), ("5.", 5),
+    ("1e999", None), ("9" * 400, None), ('{"answer": 7.5}', 7.5), ("There are 3 dogs and 2 cats, so 5 animals.", 5),
+    ("2-3 m", 3), ("The answer is 12. I counted 3 rows of 4.", 12), ("The answer is five.", 5),
+    ("The answer is 10, not 12", 10), ("<think>7</think>8", 8), ("<think>7", None), ("<answer>unclear</answer> 8", 8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "value"), _TABLE)
+def test_the_number_a_reply_states_is_read(reply: str, value: float | None) -> None:
+    assert extract_number(reply).value == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("", "no_response"),
+        ("<think>7", "unfinished_reasoning"),
+        ("none", "unparsed"),
+        ("7", "last_number"),
+        ("seven", "number_word"),
+        ("Answer: 7", "cue"),
+        ("<answer>7</answer>", "answer_tag"),
+        ("\\boxed{7}", "boxed"),
+        ('{"answer": 7}', "json"),
+    ],
+)
+def test_the_rule_or_the_reason_is_told(reply: str, rule: str) -> None:
+    assert extract_number(reply).rule == rule
+
+
+@given(
+    st.integers(-(10**12), 10**12),
+    st.sampled_from(
+        [
+            "{:,}",
+            "<answer>{}</answer>",
+            "The answer is {:,} m.",
+            "\\boxed{{{}}}",
+            "about {} m2",
+            "It costs {:,}$.",
+        ]
+    ),
+)
+def test_a_written_number_is_read_back(number: int, form: str) -> None:
+    assert extract_number(form.format(number)).value == number
+
+
+@given(st.floats(-1e6, 1e6))
+def test_a_decimal_number_is_read_back(number: float) -> None:
+    assert extract_number(f"The answer is {number!r} cm.").value == number
+
+
+@given(st.text(alphabet="0123456789,.-+−eE/×^= \n$%answer:{}\\boxed"))
+def test_a_number_is_finite_and_stands_in_the_text(text: str) -> None:
+    found = extract_number(text)
+
+    assert (found.value is None) == (found.span is None)
+    if found.value is not None and found.span is not None:
+        assert math.isfinite(found.value)
+        assert 0 <= found.span[0] < found.span[1] <= len(text)
+    assert extract_number(f" {text}\n").value == found.value

@@ -1,0 +1,70 @@
+"""Yes or no."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flagharness.extract import extract_yes_no
+
+_TABLE = [
+    ("Yes", "yes"), ("No.", "no"), ("no, it is not", "no"), ("There is no cat", "no"), ("**Yes**", "yes"), ("**No**", "no"),
+    ("Yes: the line is longer", "yes"), ("\\boxed{Yes}", "yes"), ("<answer>No</answer>", "no"), ("YES!!!", "yes"),
+    ("Yes, no other object is there", None), ("Not really", None), ("Nope", None), ("It does not", None), ("", None),
+    ("maybe", None), ("not sure", None), ("Y", None), ("I know it.", None), ("noyes", None), ("yes or no", None),
+    ("Yes, the stone carries a death notice.", "yes"), ("Yes, there is a cat on the sofa.", "yes"),
+    ("The answer is yes. There is no doubt.", "yes"), ("Is it yes or no? The answer is no.", "no"),
+    ("The answer is yes or no", None), ("<think>yes</think>No", "no"), ("<think>yes", None), ('{"answer": "yes"}', "yes"),
+    ("<answer></answer>No", "no"), ("First: <answer>yes</answer>. No: <answer>no</answer>", "no"), ("No<|im_end|>", "no"),
+    ("是", "yes"), ("是的，图中有一只猫。", "yes"), ("不是。", "no"), ("否", "no"), ("没有", "no"), ("答案是：否", "no"),
+    ("答案是不是", "no"), ("答案：是的", "yes"), ("是否", None), ("不对，图中没有猫。", "no"), ("图中有猫", None), ("正确", "yes"),
+    ("错误", "no"), ("可以。", "yes"), ("是的，没有。", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "value"), _TABLE)
+def test_only_whole_words_of_one_kind_are_read(reply: str, value: str | None) -> None:
+    assert extract_yes_no(reply).value == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("", "no_response"),
+        ("<think>yes", "unfinished_reasoning"),
+        ("maybe", "unparsed"),
+        ("yes and no", "ambiguous"),
+        ("yes", "words"),
+        ("Answer: yes", "cue"),
+        ("<answer>yes</answer>", "answer_tag"),
+        ("\\boxed{yes}", "boxed"),
+        ('{"answer": "yes"}', "json"),
+    ],
+)
+def test_the_rule_or_the_reason_is_told(reply: str, rule: str) -> None:
+    assert extract_yes_no(reply).rule == rule
+
+
+def test_the_span_points_at_the_word() -> None:
+    text = "<think>no</think> Well, **Yes**."
+
+    found = extract_yes_no(text)
+
+    assert found.span is not None
+    assert text[slice(*found.span)] == "Yes"
+
+
+@given(
+    st.lists(
+        st.sampled_from(["yes", "no", "Yes.", "<answer>", "</answer>", "答案是", "是", "不", ",", "know"])
+    ).map(" ".join)
+)
+def test_a_value_stands_in_the_text_and_whitespace_changes_nothing(text: str) -> None:
+    found = extract_yes_no(text)
+
+    assert found.value in {None, "yes", "no"}
+    assert (found.value is None) == (found.span is None)
+    assert found.span is None or 0 <= found.span[0] < found.span[1] <= len(text)
+    padded = extract_yes_no(f"\n {text} \n")
+    assert (padded.value, padded.rule) == (found.value, found.rule)

@@ -14,6 +14,8 @@ from flagharness.extract._row import Hit, Row
 _COMMITMENTS = (bare_reply, last_line, announced_answer, label_reply, first_line, exact_text)
 _CONCLUSIONS = (concluded_answer, labelled_start)
 _MENTIONS = (only_label, only_text)
+_SEARCHES = (announced_answer, concluded_answer, *_MENTIONS)
+_SEARCHED = 40_000  # characters at the end of a reply in which they look; longer ones go round in circles
 
 
 def extract_choice(
@@ -78,7 +80,7 @@ def _extract(
     visible = visible_part(text)
     if visible is None:
         return Extraction(None, "unfinished_reasoning")
-    if not visible.text.strip():
+    if not visible.text:
         return Extraction(None, "no_response")
     row = Row(tuple(labels), tuple(options or ()), many)
     part = Part(fold(visible.text), visible.start)
@@ -88,7 +90,8 @@ def _extract(
     if hit.value is None:
         return Extraction(None, hit.rule)
     if hit.rule != "whole_reply":
-        hit = corrected_answer(row, part.text, hit.end) or hit
+        tail = max(0, len(part.text) - _SEARCHED)
+        hit = _shifted(corrected_answer(row, part.text[tail:], max(0, hit.end - tail)), tail) or hit
     return Extraction(hit.value, hit.rule, part.span(hit.start, hit.end))
 
 
@@ -107,11 +110,12 @@ def _read(row: Row, part: Part, answer_tag: str) -> Hit | None:
 
 
 def _marked(row: Row, part: Part, content: Part, rule: str) -> Hit | None:
-    hit = _plain(row, content.text)
-    if hit is None:
-        return None
-    shift = content.start - part.start
-    return Hit(hit.value, hit.rule if hit.value is None else rule, hit.start + shift, hit.end + shift)
+    hit = _shifted(_plain(row, content.text), content.start - part.start)
+    return hit if hit is None or hit.value is None else hit._replace(rule=rule)
+
+
+def _shifted(hit: Hit | None, by: int) -> Hit | None:
+    return hit if hit is None or by == 0 else hit._replace(start=hit.start + by, end=hit.end + by)
 
 
 def _plain(row: Row, text: str) -> Hit | None:
@@ -124,7 +128,8 @@ def _plain(row: Row, text: str) -> Hit | None:
     for rule in _COMMITMENTS + _CONCLUSIONS + _MENTIONS:
         if failure is not None and rule not in _CONCLUSIONS and rule is not announced_answer:
             continue
-        hit = rule(row, text)
+        start = max(0, len(text) - _SEARCHED) if rule in _SEARCHES else 0
+        hit = _shifted(rule(row, text[start:]), start)
         if hit is not None and (hit.value is not None or hit.rule == "invalid_choice"):
             return hit
         failure = failure or hit

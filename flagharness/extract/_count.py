@@ -35,7 +35,7 @@ def extract_count(text: str) -> Extraction[int]:
     part = visible_part(text)
     if part is None:
         return Extraction(None, "unfinished_reasoning")
-    if not part.text.strip():
+    if not part.text:
         return Extraction(None, "no_response")
     box = boxed(part, closed=True)
     rule = "last_number"

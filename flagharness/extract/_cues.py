@@ -87,7 +87,7 @@ _NOT_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _REJECTED_BEFORE = re.compile(
-    r"(?:n't|\b(?:not|never|neither|nor|no|without|unlike|except|excluding|cannot|than|of"
+    r"(?:n't|\b(?:not|never|neither|nor|no|without|unlike|except|excluding|cannot|(?:rather|other)\s+than|instead\s+of"
     r"|(?:eliminat|exclud|reject|discard)\w*|rul\w+\s+out))"
     r"\s+(?:(?:be|is|really|the|an?|options?|choices?|to|on|in|at)\s+)*[(\[\"']?$"
     r"|(?:不是|不选|并非|而非|不可能是|不能是|不在|排除|没有|无)(?:选项)?\s?[(\[\"']?$",

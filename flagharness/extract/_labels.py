@@ -102,7 +102,8 @@ class LabelReader:
         if first is None:
             return None
         labels, end, hedged = [first], first.end, False
-        while True:
+        # A longer list says a label twice; a text of nothing else would be read again from each of its labels.
+        while len(labels) <= len(self.names):
             separator = _SEPARATOR.match(text, end)
             if separator is None:
                 break

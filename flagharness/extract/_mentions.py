@@ -11,7 +11,7 @@ from flagharness.extract._reply import last_match
 from flagharness.extract._row import Hit, Row
 
 _MENTION = re.compile(
-    r"\b(?:options?|choices?|letter)\s{0,3}#?|选项\s?|(?=[(\[](?-i:[A-Z])[)\]])|(?=(?-i:[A-Z])(?:选项|项))",
+    r"\b(?:options?|choices?|letter)\s{0,3}#?\s{0,3}|选项\s?|(?=[(\[](?-i:[A-Z])[)\]])|(?=(?-i:[A-Z])(?:选项|项))",
     re.IGNORECASE,
 )
 _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
@@ -28,8 +28,9 @@ def exact_text(row: Row, text: str) -> Hit | None:
         return None
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     first_stop, last_start = text.find("\n", start, end), text.rfind("\n", start, end) + 1
-    for begin, stop in ((start, end), (start, first_stop), (last_start, end)):
-        label = row.texts.exact(text[begin:stop]) if begin < stop else None
+    stretches = ((start, end), (start, first_stop), (last_start, end)) if first_stop >= 0 else ((start, end),)
+    for begin, stop in stretches:
+        label = row.texts.exact(text[begin:stop])
         if label is not None:
             return Hit(label, "option_text", begin, stop)
     return None
@@ -48,15 +49,19 @@ def only_label(row: Row, text: str) -> Hit | None:
 
 
 def _mentioned(row: Row, text: str) -> Iterator[Reading]:
-    mentions = [(match.start(), match.end()) for match in _MENTION.finditer(text)]
-    if row.options and row.texts.drawn:
-        mentions += [(match.start(), match.start()) for match in _CAPITAL.finditer(text)]
-    for start, pos in mentions:
-        while text[pos : pos + 1] == " ":
-            pos += 1
-        reading = row.reading(text, pos, lower=pos > start)
-        if reading is not None and reading.valid and not label_rejected(text, start, reading.end):
-            yield reading
+    for mention in _MENTION.finditer(text):
+        reading = row.reading(text, mention.end(), lower=mention.end() > mention.start())
+        yield from _meant(row, text, mention.start(), reading)
+    done = 0
+    for capital in _CAPITAL.finditer(text) if row.options and row.texts.drawn else ():
+        reading = row.reading(text, capital.start(), lower=False) if capital.start() >= done else None
+        done = reading.end if reading else done
+        yield from _meant(row, text, capital.start(), reading)
+
+
+def _meant(row: Row, text: str, start: int, reading: Reading | None) -> Iterator[Reading]:
+    if reading is not None and reading.valid and not label_rejected(text, start, reading.end):
+        yield reading
 
 
 def only_text(row: Row, text: str) -> Hit | None:

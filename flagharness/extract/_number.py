@@ -59,7 +59,7 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
     part = visible_part(text)
     if part is None:
         return Extraction(None, "unfinished_reasoning")
-    if not part.text.strip():
+    if not part.text:
         return Extraction(None, "no_response")
     part = Part(fold(part.text.replace("-$", "$-")), part.start)
     marked = (

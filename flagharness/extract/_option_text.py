@@ -67,16 +67,12 @@ class OptionTexts:
 
     def end_of_text(self, text: str, pos: int, label: str) -> int | None:
         """Return where the label's own option text ends if it stands at the position, else None."""
-        for option, name in self._labels.items():
-            if name == label:
-                window = lowered(text[pos : pos + 2 * len(option) + 20])
-                for start, end in _occurrences(window, option):
-                    return (
-                        pos + end
-                        if not window[:start].strip(_EDGE) or window[:start].strip() in {"a", "an", "the"}
-                        else None
-                    )
-        return None
+        option = next((option for option, name in self._labels.items() if name == label), None)
+        if option is None:
+            return None
+        window = lowered(text[pos : pos + 2 * len(option) + 20])
+        start, end = next(_occurrences(window, option), (0, 0))
+        return pos + end if end and window[:start].strip(_EDGE) in {"", "a", "an", "the"} else None
 
 
 def _covers(outer: OptionMatch, inner: OptionMatch) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from flagharness.extract._cues import (
     CLAUSE_END,
@@ -81,26 +81,30 @@ def _committed(row: Row, text: str, start: int, pos: int, reading: Reading | Non
 
 def concluded_answer(row: Row, text: str) -> Hit | None:
     """The label a sentence ends in ("I think B", "Yes, B"), or the one something is said to be ("it is B")."""
+    lower = lowered(text)
     concluded = [
-        reading for reading in _clause_labels(row, text, CONCLUSION) if CLAUSE_END.match(text, reading.end)
+        reading
+        for reading in _clause_labels(row, text, CONCLUSION.finditer(lower))
+        if CLAUSE_END.match(text, reading.end)
     ]
     for reading in reversed([*concluded, *_last_word(row, text)]):
         hit = row.hit(reading, "cue")
         if hit.value is not None:
             return hit
-    said = [(row.hit(reading, "cue"), reading.end) for reading in _clause_labels(row, text, COPULA)]
+    said = [
+        (row.hit(reading, "cue"), reading.end)
+        for reading in _clause_labels(row, text, COPULA.finditer(lower))
+    ]
     if not said or not CLAUSE_END.match(text, said[-1][1]):
         return None
     hit = said[-1][0]
-    if all(other.value == hit.value for other, _ in said) or CORRECTION.search(
-        lowered(text), said[-2][1], hit.start
-    ):
+    if all(other.value == hit.value for other, _ in said) or CORRECTION.search(lower, said[-2][1], hit.start):
         return hit
     return Hit(None, "ambiguous", hit.start, hit.end)
 
 
-def _clause_labels(row: Row, text: str, cues: re.Pattern[str]) -> Iterator[Reading]:
-    for cue in cues.finditer(lowered(text)):
+def _clause_labels(row: Row, text: str, cues: Iterable[re.Match[str]]) -> Iterator[Reading]:
+    for cue in cues:
         reading = row.reading(text, cue.end(), lower=False)
         if reading is not None and reading.valid and announced(text, cue.start(), reading.end):
             yield reading

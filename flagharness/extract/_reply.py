@@ -51,7 +51,7 @@ _END = re.compile(
 
 
 def visible_part(text: str) -> Part | None:
-    """Return what follows the reasoning, without leaked control tokens and invented further turns.
+    """Return what follows the reasoning, without leaked control tokens, invented further turns and outer whitespace.
 
     None means that the reply was cut off inside its reasoning: what stands there is no answer.
     """
@@ -71,7 +71,8 @@ def visible_part(text: str) -> Part | None:
         if text[start : stop.start()].strip():
             end = stop.start()
             break
-    return Part(text[start:end], start)
+    visible = text[start:end].lstrip()
+    return Part(visible.rstrip(), end - len(visible))
 
 
 def _folding() -> dict[int, str]:

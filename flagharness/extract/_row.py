@@ -116,4 +116,7 @@ class Row:
         """Return the names as a value; more than one is ambiguous unless the row takes many and none is hedged."""
         if len(names) > 1 and (hedged or not self.many):
             return Hit(None, "ambiguous", start, end)
-        return Hit("".join(name for name in self.labels if name in names), rule, start, end)
+        value = (
+            "".join(name for name in self.labels if name in names) if len(names) > 1 else next(iter(names))
+        )
+        return Hit(value, rule, start, end)

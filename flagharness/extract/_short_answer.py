@@ -55,15 +55,16 @@ def extract_short_answer(text: str, *, answer_tag: str = "answer") -> Extraction
     visible = visible_part(text)
     if visible is None:
         return Extraction(None, "unfinished_reasoning")
-    if not visible.text.strip():
+    if not visible.text:
         return Extraction(None, "no_response")
     part = Part(fold(visible.text), visible.start)
+    tag, box = tagged(part, answer_tag), boxed(part)
     candidates = (
-        ("answer_tag", tagged(part, answer_tag)),
-        ("boxed", boxed(part)),
+        ("answer_tag", tag),
+        ("boxed", box),
         ("json", json_field(part)),
         ("cue", _after_cue(part)),
-        ("whole_reply", part),
+        ("whole_reply", part if tag is None and box is None else None),  # an empty mark is no answer
     )
     for rule, content in candidates:
         if content is None:

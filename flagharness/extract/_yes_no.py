@@ -63,7 +63,7 @@ def extract_yes_no(text: str, *, answer_tag: str = "answer") -> Extraction[str]:
     part = visible_part(text)
     if part is None:
         return Extraction(None, "unfinished_reasoning")
-    if not part.text.strip():
+    if not part.text:
         return Extraction(None, "no_response")
     part = Part(fold(part.text), part.start)
     marked = (("answer_tag", tagged(part, answer_tag)), ("boxed", boxed(part)), ("json", json_field(part)))

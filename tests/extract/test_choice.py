@@ -17,16 +17,19 @@ _FILE = Path(__file__).parents[1] / "data" / "choices.json"
 _CASES = json.loads(_FILE.read_text(encoding="utf-8"))
 _OPTIONS = ["leather", "cotton", "silk", "wool"]
 _FORMS = [
-    "{}", "{}.", "({})", "[{}]", "**{}**", "`{}`", '"{}"', "\\boxed{{{}}}", "\\boxed{{\\text{{{}}}}}", "$\\boxed{{{}}}$",
-    "<answer>{}</answer>", '{{"answer": "{}"}}', "Answer: {}", "**Answer:** {}", "Final Answer: {}", "The answer is {}.",
-    "The answer is ({}).", "The correct answer is **{}**.", "Option {}", "({}) is correct.", "I think {}", "Yes, {}",
-    "I would pick {}", "答案是{}", "故选{}。", "正确答案：{}", "（{}）", "【{}】", "{}<|im_end|>", "<think>A or B?</think>{}",
-    "I looked at every part.\n{}", "{}\nExplanation: the rest does not fit.",
+    "{}", "{}.", "({})", "[{}]", "**{}**", "`{}`", '"{}"', "\\boxed{{{}}}",
+    "\\boxed{{\\text{{{}}}}}", "$\\boxed{{{}}}$",
+    "<answer>{}</answer>", '{{"answer": "{}"}}', "Answer: {}", "**Answer:** {}",
+    "Final Answer: {}", "The answer is {}.",
+    "The answer is ({}).", "The correct answer is **{}**.", "Option {}", "({}) is correct.",
+    "I think {}", "Yes, {}",
+    "I would pick {}", "答案是{}", "故选{}。", "正确答案：{}", "（{}）", "【{}】", "{}<|im_end|>",
+    "<think>A or B?</think>{}", "I looked at every part.\n{}", "{}\nExplanation: the rest does not fit.",
 ]  # fmt: skip
 _WORDS = st.sampled_from(
-    [*"ABCDEIabcdi", "The", "answer", "is", "not", "a", "option", "or", "and", ",", ".", ":", "(", ")", "\n", "A.", "B)",
-     "\\boxed{", "}", "<answer>", "</answer>", "cotton", "silk", "Wait,", "so", "答案", "选", "是", "不", "正确", "I", "**",
-     '{"answer":', '"B"', "correct", "think", "</think>", "?", "İ"]
+    [*"ABCDEIabcdi", "The", "answer", "is", "not", "a", "option", "or", "and", ",", ".", ":", "(", ")", "\n", "A.",
+     "B)", "\\boxed{", "}", "<answer>", "</answer>", "cotton", "silk", "Wait,", "so", "答案", "选", "是",
+     "不", "正确", "I", "**", '{"answer":', '"B"', "correct", "think", "</think>", "?", "İ"]
 )  # fmt: skip
 _PROSE = st.one_of(
     st.lists(_WORDS, max_size=25).map(" ".join), st.lists(_WORDS, max_size=12).map("".join), st.text()
@@ -111,6 +114,17 @@ def test_the_name_of_the_answer_tag_is_a_parameter() -> None:
 
     assert extract_choice(text, "ABCD").value == "A"
     assert extract_choice(text, "ABCD", answer_tag="choice").value == "B"
+
+
+def test_a_very_long_reply_is_read_at_its_start_and_its_end() -> None:
+    prose = "The cloth lies on a chair next to the window. " * 5_000
+
+    assert extract_choice(f"{prose}\nThe answer is B.", "ABCD") == Extraction(
+        "B", "cue", (len(prose) + 15, len(prose) + 16)
+    )
+    assert extract_choice(f"B\n{prose}", "ABCD").value == "B"
+    assert extract_choice(f"<answer>B</answer>{prose}", "ABCD").value == "B"
+    assert extract_choice(prose, "ABCD").value is None
 
 
 def test_options_may_be_fewer_than_labels() -> None:

@@ -31,12 +31,15 @@ _EXTRACTORS: list[Callable[[str], object]] = [
     extract_yes_no,
 ]
 _REPEATED = [
-    " ", "\n", "a", "A, ", "A or ", "answer to ", "The answer is A? ", "best a ", "is A. ", "(", "[A] ", "{", "\\boxed{",
-    "<answer>", "<think></think>", '{"answer": "', "{'answer':\"", "\\", "1,", "1.", "-", "_", "a__", "选项是", "wait, so A is ",
+    " ", "\n", "a", "A, ", "A or ", "answer to ", "The answer is A? ", "best a ", "is A. ", "(",
+    "[A] ", "{", "\\boxed{",
+    "<answer>", "<think></think>", '{"answer": "', "{'answer':\"", "\\", "1,", "1.", "-", "_",
+    "a__", "选项是", "wait, so A is ",
     "A. x\n", "\nuser", "= ", "cotton ",
 ]  # fmt: skip
 _REPLIES = [
-    "B", "(C)", "The answer is B.", "B. leather", "<answer>B</answer>", "\\boxed{A}", "silk", "故选B。", "I cannot tell.",
+    "B", "(C)", "The answer is B.", "B. leather", "<answer>B</answer>", "\\boxed{A}", "silk",
+    "故选B。", "I cannot tell.",
     "Based on the image, the fabric on the chair appears to be made of silk, so the answer is C.",
 ]  # fmt: skip
 
@@ -49,9 +52,12 @@ def _cpu_seconds(work: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("piece", _REPEATED, ids=ascii)
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    for text in ("A" + piece * (200_000 // len(piece)) + " x",):
-        for extract in _EXTRACTORS:
-            assert _cpu_seconds(lambda extract=extract, text=text: extract(text)) < 2.0  # type: ignore[misc]
+    text = "A" + piece * (200_000 // len(piece)) + " x"
+
+    for extract in _EXTRACTORS:
+        start = time.process_time()
+        extract(text)
+        assert time.process_time() - start < 2.0
 
 
 def test_ten_thousand_usual_choices_take_less_than_a_second_or_so() -> None:

@@ -11,17 +11,25 @@ from hypothesis import strategies as st
 from flagharness.extract import extract_number
 
 _TABLE = [
-    ("3 - 5", 5), ("-5", -5), ("It is -5 degrees", -5), ("−4", -4), ("-$1,200.50", -1200.5), ("about 45%", 45), ("20 m2", 20),
-    ("20 m^2", 20), ("20 m²", 20), ("1,200", 1200), ("The answer is 2.0 m (about 6.5 feet)", 2), ("twenty one", 21),
-    ("Nine", 9), ("zero", 0), ("ninety-nine bottles", 99), ("four (4)", 4), ("1.5e3", 1500), ("1.2\\times 10^{5}", 120000),
-    ("1.2 × 10^5 N", 120000), ("1/2", 0.5), ("\\frac{3}{4}", 0.75), ("1/0", None), ("<answer>3/4</answer>", 0.75),
+    ("3 - 5", 5), ("-5", -5), ("It is -5 degrees", -5), ("−4", -4), ("-$1,200.50", -1200.5),
+    ("about 45%", 45), ("20 m2", 20),
+    ("20 m^2", 20), ("20 m²", 20), ("1,200", 1200), ("The answer is 2.0 m (about 6.5 feet)", 2),
+    ("twenty one", 21),
+    ("Nine", 9), ("zero", 0), ("ninety-nine bottles", 99), ("four (4)", 4), ("1.5e3", 1500),
+    ("1.2\\times 10^{5}", 120000),
+    ("1.2 × 10^5 N", 120000), ("1/2", 0.5), ("\\frac{3}{4}", 0.75), ("1/0", None),
+    ("<answer>3/4</answer>", 0.75),
     ("12/05/2020", 2020), ("60 km/h", 60), ("\\boxed{42} and 7", 42), ("\\boxed{1{,}200}", 1200),
     ("<answer>20 cm</answer>", 20), ("答案是 30 米。", 30), ("３０", 30), ("Answer: 12 out of 15", 12),
-    ("$80,000 + $50,000 = $130,000 in total.", 130000), ("The total is $80,000 + $50,000 = $130,000 in total.", 130000),
-    ("The answer is x = 5 cm", 5), ("H2O", None), ("no idea", None), ("", None), ("Answer:\n\n42", 42), (".5", 0.5), ("5.", 5),
-    ("1e999", None), ("9" * 400, None), ('{"answer": 7.5}', 7.5), ("There are 3 dogs and 2 cats, so 5 animals.", 5),
+    ("$80,000 + $50,000 = $130,000 in total.", 130000),
+    ("The total is $80,000 + $50,000 = $130,000 in total.", 130000),
+    ("The answer is x = 5 cm", 5), ("H2O", None), ("no idea", None), ("", None),
+    ("Answer:\n\n42", 42), (".5", 0.5), ("5.", 5),
+    ("1e999", None), ("9" * 400, None), ('{"answer": 7.5}', 7.5),
+    ("There are 3 dogs and 2 cats, so 5 animals.", 5),
     ("2-3 m", 3), ("The answer is 12. I counted 3 rows of 4.", 12), ("The answer is five.", 5),
-    ("The answer is 10, not 12", 10), ("<think>7</think>8", 8), ("<think>7", None), ("<answer>unclear</answer> 8", 8),
+    ("The answer is 10, not 12", 10), ("<think>7</think>8", 8), ("<think>7", None),
+    ("<answer>unclear</answer> 8", 8),
 ]  # fmt: skip
 
 

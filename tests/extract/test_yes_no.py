@@ -9,16 +9,24 @@ from hypothesis import strategies as st
 from flagharness.extract import extract_yes_no
 
 _TABLE = [
-    ("Yes", "yes"), ("No.", "no"), ("no, it is not", "no"), ("There is no cat", "no"), ("**Yes**", "yes"), ("**No**", "no"),
-    ("Yes: the line is longer", "yes"), ("\\boxed{Yes}", "yes"), ("<answer>No</answer>", "no"), ("YES!!!", "yes"),
-    ("Yes, no other object is there", None), ("Not really", None), ("Nope", None), ("It does not", None), ("", None),
-    ("maybe", None), ("not sure", None), ("Y", None), ("I know it.", None), ("noyes", None), ("yes or no", None),
+    ("Yes", "yes"), ("No.", "no"), ("no, it is not", "no"), ("There is no cat", "no"),
+    ("**Yes**", "yes"), ("**No**", "no"),
+    ("Yes: the line is longer", "yes"), ("\\boxed{Yes}", "yes"), ("<answer>No</answer>", "no"),
+    ("YES!!!", "yes"),
+    ("Yes, no other object is there", None), ("Not really", None), ("Nope", None),
+    ("It does not", None), ("", None),
+    ("maybe", None), ("not sure", None), ("Y", None), ("I know it.", None), ("noyes", None),
+    ("yes or no", None),
     ("Yes, the stone carries a death notice.", "yes"), ("Yes, there is a cat on the sofa.", "yes"),
     ("The answer is yes. There is no doubt.", "yes"), ("Is it yes or no? The answer is no.", "no"),
-    ("The answer is yes or no", None), ("<think>yes</think>No", "no"), ("<think>yes", None), ('{"answer": "yes"}', "yes"),
-    ("<answer></answer>No", "no"), ("First: <answer>yes</answer>. No: <answer>no</answer>", "no"), ("No<|im_end|>", "no"),
-    ("是", "yes"), ("是的，图中有一只猫。", "yes"), ("不是。", "no"), ("否", "no"), ("没有", "no"), ("答案是：否", "no"),
-    ("答案是不是", "no"), ("答案：是的", "yes"), ("是否", None), ("不对，图中没有猫。", "no"), ("图中有猫", None), ("正确", "yes"),
+    ("The answer is yes or no", None), ("<think>yes</think>No", "no"), ("<think>yes", None),
+    ('{"answer": "yes"}', "yes"),
+    ("<answer></answer>No", "no"),
+    ("First: <answer>yes</answer>. No: <answer>no</answer>", "no"), ("No<|im_end|>", "no"),
+    ("是", "yes"), ("是的，图中有一只猫。", "yes"), ("不是。", "no"), ("否", "no"), ("没有", "no"),
+    ("答案是：否", "no"),
+    ("答案是不是", "no"), ("答案：是的", "yes"), ("是否", None), ("不对，图中没有猫。", "no"), ("图中有猫", None),
+    ("正确", "yes"),
     ("错误", "no"), ("可以。", "yes"), ("是的，没有。", None),
 ]  # fmt: skip
 

@@ -35,6 +35,10 @@ class ScoringError(FlagHarnessError):
     """An evaluator was given something that it cannot score."""
 
 
+FOREIGN_FAILURES = (Exception, SystemExit)
+"""What code of a task or model may raise. ``sys.exit()`` in it must not end a run in silence."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest known name, or ``""``.
 

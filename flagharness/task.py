@@ -11,7 +11,7 @@ from typing import Any
 
 from flagharness.config import TaskConfig, TaskModules, load_task_config, snapshot
 from flagharness.data import Preparation, VqaBaseDataset, cache_folder, file_digest, prepare, read_manifest
-from flagharness.errors import ConfigError, FlagHarnessError, did_you_mean
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, FlagHarnessError, did_you_mean
 from flagharness.evaluator import BaseEvaluator
 from flagharness.registry import DATASETS, EVALUATORS, Registry
 
@@ -222,7 +222,7 @@ def _construct(cls: type, options: dict[str, Any], where: str) -> Any:
         unknown = [name for name in options if name not in parameters and not takes_all]
         hint = f"{did_you_mean(unknown[0], known)} It takes {', '.join(known)}." if unknown else ""
         raise ConfigError(f"{where}: {cls.__name__}: {error}.{hint}") from error
-    except Exception as error:
+    except FOREIGN_FAILURES as error:
         raise ConfigError(
             f"{where}: {cls.__name__} cannot be built: {type(error).__name__}: {error}"
         ) from error

@@ -14,14 +14,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import orjson
+
 from flagharness.config._find import bundled_folder
 from flagharness.config._snapshot import REMOVED, snapshot
 from flagharness.errors import ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
 
+SHORTEST_SECRET = 8
+"""Keys such as "EMPTY" or "none" are no secrets, and words that short must not be cut out of answers."""
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
-_SECRET_IN_QUERY = re.compile(r"(?i)((?:^|&)[^=&]*(?:key|token|secret)[^=&]*=)([^&]*)")
+_SECRET_IN_QUERY = re.compile(
+    r"(?i)((?:^|&)[^=&]*(?:key|token|secret|code|sig|signature|auth|password)[^=&]*=)([^&]*)"
+)
+_SECRET_NAME = re.compile(r"(?i)key|tok|secret|pass|auth")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
 _WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "bbox_space", "model_path", "server_port")
@@ -116,13 +123,28 @@ def _read(source: str | None) -> tuple[dict[str, Any], str, Path]:
 def _object(text: str, where: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"{where}: nested too deeply.") from error
     except json.JSONDecodeError as error:
         raise ConfigError(
             f"{where}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}. A model config is one JSON object."
         ) from error
+    try:
+        orjson.dumps(values)  # what cannot be sent: half of a surrogate pair, a number beyond 64 bits
+    except TypeError as error:
+        raise ConfigError(f"{where}: holds a value that no request can carry: {error}") from error
+    if "NaN" in text or "Infinity" in text:
+        _refuse_not_finite(values, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a model config is one JSON object, got {type(values).__name__}.")
     return values
+
+
+def _refuse_not_finite(value: Any, where: str, key: str = "") -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"{where}: `{key}` must be a finite number, got {value}.")
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+        _refuse_not_finite(part, where, f"{key}.{name}".lstrip("."))
 
 
 def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
@@ -141,13 +163,16 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
             raise fail(key, expected)
         return _resolved(value, key, where, secrets)
 
-    def number(key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int) -> Any:
+    def number(
+        key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int, maximum: float = 2**53
+    ) -> Any:
         what = "a whole number" if kind is int else "a number"
-        value = take(key, kind, f"{what} of at least {minimum:g}", default)
+        expected = f"{what} of at least {minimum:g}" + (f" and at most {maximum:g}" if maximum < 2**53 else "")
+        value = take(key, kind, expected, default)
         if value is None:
             return None
-        if not minimum <= value < math.inf:
-            raise fail(key, f"{what} of at least {minimum:g}")
+        if not minimum <= value <= maximum:
+            raise fail(key, expected)
         # 0 in a file and 0.0 from the command line must be one setting, also for the request hash.
         return value if kind is int else float(value)
 
@@ -160,7 +185,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
             f"{where}: model_type '{model_type}' speaks its provider's own protocol, which this version does not. "
             f"Use the provider's OpenAI-compatible endpoint with model_type 'http'."
         )
-    if model_type not in _HTTP_TYPES and ":" not in model_type:
+    if model_type not in _HTTP_TYPES and not re.fullmatch(r"[^:].*:\w+", model_type):
         raise ConfigError(
             f"{where}: model_type {model_type!r} is neither 'http' nor the place of a class such as "
             f"'my_model.py:MyModel' or 'package.module:MyModel'."
@@ -178,8 +203,8 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         endpoints=_endpoints(values, where, secrets, needed=model_type in _HTTP_TYPES),
         api_key=_header_value(take("api_key", str, "a string"), "api_key", where) or None,
         model_args=take("model_args", dict, "an object", {}),
-        num_workers=number("num_workers", 1, 8),
-        num_infers=number("num_infers", 1, 1),
+        num_workers=number("num_workers", 1, 8, maximum=4096),
+        num_infers=number("num_infers", 1, 1, maximum=1000),
         sampling=sampling,
         system_prompt=take("system_prompt", str, "a string"),
         stream=take("stream", bool, "true or false", False),
@@ -205,7 +230,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         secrets.append(config.api_key)
     config = _with_default_key(config, secrets)
     return dataclasses.replace(
-        config, source=_without_secrets(raw), secrets=tuple(sorted({s for s in secrets if len(s) >= 4}))
+        config, source=_without_secrets(raw), secrets=tuple(sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}))
     )
 
 
@@ -219,7 +244,7 @@ def _sampling(
         "temperature": number("temperature", 0, None, (int, float)),
         "top_p": number("top_p", 0, None, (int, float)),
         "max_tokens": number("max_tokens", 1, None),
-        "seed": take("seed", int, "a whole number"),
+        "seed": number("seed", -(2**53), None),
         "stop": take("stop", (str, list), "a string or a list of strings"),
         "reasoning": take("reasoning", (dict, str), "an object"),
         "thinking": take("thinking", dict, "an object"),
@@ -280,6 +305,10 @@ def chat_completions_url(url: str, where: str = "url") -> str:
         raise ConfigError(f"{where}: {_without_credentials(url)!r} is not a URL: {error}.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(f"{where}: {_without_credentials(url)!r} is not an http:// or https:// URL.")
+    if parts.username is not None:
+        raise ConfigError(f"{where}: credentials inside a URL are not sent; use `api_key` or `extra_headers`.")
+    if not re.fullmatch(r"[A-Za-z0-9._:-]+", parts.hostname) or ".." in parts.hostname or len(parts.hostname) > 253:
+        raise ConfigError(f"{where}: {parts.hostname!r} is no host name.")
     path = parts.path.rstrip("/")
     if not path.endswith("/chat/completions"):
         path = (path or "/v1") + "/chat/completions"
@@ -290,6 +319,9 @@ def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str
     headers = values.pop("extra_headers", None) or {}
     if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
         raise ConfigError(f"{where}: `extra_headers` must be an object of strings.")
+    for key in headers:
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", key):
+            raise ConfigError(f"{where}: extra_headers: {key!r} is no header name.")
     resolved = {
         key: _header_value(_resolved(value, "extra_headers", where, secrets), f"extra_headers.{key}", where)
         for key, value in headers.items()
@@ -328,7 +360,7 @@ def _resolved(value: Any, key: str, where: str, secrets: list[str]) -> Any:
                 f"{where}: `{key}` reads the environment variable {name}, which is "
                 f"{'empty' if found == '' else 'not set'}. Export it first."
             )
-        if key in ("api_key", "extra_headers"):
+        if key in ("api_key", "extra_headers") or _SECRET_NAME.search(name):
             secrets.append(found)
         return found
 

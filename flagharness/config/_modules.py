@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from flagharness.errors import ConfigError
+from flagharness.errors import FOREIGN_FAILURES, ConfigError
 from flagharness.registry import TaskScope, registering_into
 
 
@@ -56,7 +56,7 @@ class TaskModules:
         except ConfigError:
             self._forget(file, name)
             raise
-        except Exception as error:
+        except FOREIGN_FAILURES as error:
             self._forget(file, name)
             raise ConfigError(f"{place_of(error, file)}: {type(error).__name__}: {error}") from error
         return module

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.config._modules import place_of, sibling_imports
-from flagharness.errors import ConfigError, did_you_mean
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ def _read(path: Path) -> dict[str, Any]:
     except SyntaxError as error:
         # mmengine parses a temporary copy, so its file name is of no use to anybody.
         raise ConfigError(_syntax_problem(path) or f"{path}: SyntaxError: {error.msg}") from error
-    except Exception as error:
+    except FOREIGN_FAILURES as error:
         raise ConfigError(f"{place_of(error, *_chain(path))}: {type(error).__name__}: {error}") from error
 
 

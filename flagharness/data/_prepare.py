@@ -19,7 +19,7 @@ from flagharness.config import snapshot
 from flagharness.data._annotations import check_rows, load_annotations
 from flagharness.data._sources import record_sources
 from flagharness.data._write import write_json
-from flagharness.errors import ConfigError, DataError, FlagHarnessError, listing
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, DataError, FlagHarnessError, listing
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
                 process(cfg)
             except FlagHarnessError as error:
                 raise type(error)(f"{preparation.processor}: {error}") from error
-            except Exception as error:
+            except FOREIGN_FAILURES as error:
                 raise DataError(
                     f"{preparation.processor}: process(cfg) failed, nothing was kept: {type(error).__name__}: {error}"
                 ) from error

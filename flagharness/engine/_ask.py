@@ -16,7 +16,7 @@ from flagharness.config import ModelConfig
 from flagharness.engine._progress import Progress
 from flagharness.engine._requests import Question, RequestBuilder
 from flagharness.engine._spec import TaskRun
-from flagharness.errors import DataError
+from flagharness.errors import FOREIGN_FAILURES, DataError
 from flagharness.model import Client, Fault, Response
 from flagharness.run import Location, Prediction
 
@@ -67,6 +67,7 @@ class Asker:
     ) -> None:
         self._model = model
         self._builder = builder
+        self._settings = builder.settings()
         self._progress = progress
         self._on_task_done = on_task_done
         self._failures_in_a_row = 0
@@ -141,7 +142,7 @@ class Asker:
                 run.started = time.monotonic()
             try:
                 built = await self._loop.run_in_executor(self._threads, self._build, job, client)
-            except Exception as error:  # noqa: BLE001 - becomes the record of this sample
+            except FOREIGN_FAILURES as error:  # becomes the record of this sample
                 # Every sample was rendered once before; what fails now is this sample's, and is recorded as such.
                 why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
                 self._record(job, self._failed(job, Fault("data_error", why), "", None))
@@ -192,13 +193,31 @@ class Asker:
         run.retries += len(response.attempts)
         self._failures_in_a_row = 0
         self._answered_now = self._ever_answered = True
-        self._record(job, _answered(job, ready, response))
+        self._record(job, self._answered(job, ready, response))
         if logger.isEnabledFor(logging.DEBUG):
             images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
             logger.debug(
                 "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, ready.question.sample.question_id, text, images,
                 response.answer,
             )  # fmt: skip
+
+    def _answered(self, job: Job, ready: Ready, response: Response) -> Prediction:
+        return Prediction(
+            question_id=ready.question.sample.question_id,
+            question=ready.question.sample.text,
+            answer=response.answer,
+            reason=response.reason,
+            usage=response.usage,
+            finish_reason=response.finish_reason,
+            latency_s=round(response.latency_s or 0.0, 4),
+            response_id=response.response_id,
+            request_hash=ready.request_hash,
+            settings=self._settings,
+            inference=job.inference,
+            model=response.model,
+            refused=response.refused,
+            attempts=response.attempts,
+        )
 
     def _failed(self, job: Job, fault: Fault, text: str, request_hash: str | None) -> Prediction:
         attempts = fault.attempts
@@ -217,6 +236,7 @@ class Asker:
             finish_reason=fault.finish_reason,
             latency_s=attempts[-1]["seconds"] if attempts else None,
             request_hash=request_hash,
+            settings=self._settings,
             inference=job.inference,
             attempts=[_scrub_record(a, self._model.secrets) for a in attempts],
         )
@@ -294,11 +314,23 @@ class _StopSignals:
 
 
 def _jobs(runs: list[TaskRun]) -> Iterator[Job]:
+    """Yield what is to be asked, in the order of the data; what failed in an earlier run comes last in its task.
+
+    Rows that fail for ever would otherwise stop every run before it reached the rows behind them.
+    """
     for run in runs:
-        for index in range(run.rows):
-            if index not in run.bad_rows:
-                for inference in range(run.num_infers):
-                    yield Job(run, index, inference)
+        assert run.journal is not None
+        failed_before = []
+        for index, question_id in enumerate(run.ids):
+            if index in run.bad_rows:
+                continue
+            for inference in range(run.num_infers):
+                job = Job(run, index, inference)
+                if run.journal.has_only_failed(question_id, inference):
+                    failed_before.append(job)
+                else:
+                    yield job
+        yield from failed_before
 
 
 async def _ask_or_fault(client: Client, prepared: Any) -> Response:
@@ -307,27 +339,9 @@ async def _ask_or_fault(client: Client, prepared: Any) -> Response:
         return await client.ask(prepared)
     except Fault:
         raise
-    except Exception as error:
+    except FOREIGN_FAILURES as error:
         logger.debug("a client failed in an unforeseen way", exc_info=error)
         raise Fault("client_error", f"{type(error).__name__}: {error}") from error
-
-
-def _answered(job: Job, ready: Ready, response: Response) -> Prediction:
-    return Prediction(
-        question_id=ready.question.sample.question_id,
-        question=ready.question.sample.text,
-        answer=response.answer,
-        reason=response.reason,
-        usage=response.usage,
-        finish_reason=response.finish_reason,
-        latency_s=round(response.latency_s or 0.0, 4),
-        response_id=response.response_id,
-        request_hash=ready.request_hash,
-        inference=job.inference,
-        model=response.model,
-        refused=response.refused,
-        attempts=response.attempts,
-    )
 
 
 def _scrub(text: str, secrets: tuple[str, ...]) -> str:

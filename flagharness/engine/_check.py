@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flagharness.engine._requests import build_messages
 from flagharness.engine._spec import TaskRun
-from flagharness.errors import DataError, FlagHarnessError, listing
+from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, listing
 from flagharness.media import check_image
 from flagharness.model import media_of
 
@@ -47,7 +47,7 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
         except FlagHarnessError as error:
             problems.setdefault(index, []).append(str(error))
             continue
-        except Exception as error:  # noqa: BLE001 - a prompt function of the task; reported
+        except FOREIGN_FAILURES as error:  # a prompt function of the task; reported
             problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
             continue
         sizes.update(dict.fromkeys(paths, 0))

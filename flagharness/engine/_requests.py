@@ -10,6 +10,7 @@ from flagharness.errors import DataError
 from flagharness.media import LIMITS_VERSION, ImageLimits, encode_image
 from flagharness.model import Media, Message, Part, Request, media_of, request_hash
 from flagharness.prompt import split_marks
+from flagharness.run import dump_line
 from flagharness.task import Sample
 
 
@@ -40,6 +41,17 @@ class RequestBuilder:
             if self._limits.active
             else None
         )
+
+    def settings(self) -> str:
+        """Return the digest of everything but the question that decides an answer."""
+        identity = [
+            self._identity,
+            dict(self._model.sampling),
+            self._limits_identity,
+            self._model.system_prompt,
+            self._model.reasoning_tags,
+        ]
+        return hashlib.sha256(dump_line(identity)).hexdigest()[:12]
 
     def read(self, sample: Sample) -> Question:
         """Place the media of a sample in its messages and read them.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import ModelConfig, find_task_config
+from flagharness.config import ModelConfig, find_task_config, snapshot
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
@@ -28,6 +28,7 @@ from flagharness.engine._spec import (
 from flagharness.errors import ConfigError, EndpointError, FlagHarnessError
 from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
 from flagharness.run import (
+    dump_line,
     Journal,
     Prediction,
     SavedPredictions,
@@ -333,7 +334,9 @@ def _client_factory(model: ModelConfig) -> tuple[Any, str]:
     """Return what opens the client, and the name under which its answers are known."""
     if model.in_process:
         instance, digest = load_in_process_model(model)
-        return (lambda asker: InProcessClient(instance, model.num_workers)), f"{model.model_name}:{digest}"
+        arguments = dump_line(snapshot(model.model_args)).decode()
+        identity = f"{model.model_name}:{digest}:{arguments}"
+        return (lambda asker: InProcessClient(instance, model.num_workers)), identity
     return (lambda asker: EndpointClient(model, wait=asker.wait)), model.model_name
 
 

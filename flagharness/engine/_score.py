@@ -9,7 +9,7 @@ from typing import Any
 
 from flagharness.config import source_digest
 from flagharness.engine._spec import TaskRun
-from flagharness.errors import ScoringError
+from flagharness.errors import FOREIGN_FAILURES, ScoringError
 from flagharness.evaluator import (
     EXTRACTOR_VERSION,
     NO_ANSWER,
@@ -47,7 +47,7 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
         write_json_list(run.folder.predictions, scorer.prediction_rows())
     try:
         metrics, verdicts = scorer.score()
-    except Exception as error:
+    except FOREIGN_FAILURES as error:
         raise ScoringError(
             f"{run.name}: {type(run.task.evaluator).__name__} failed: {type(error).__name__}: {error}. The "
             f"predictions are safe; after the repair, score them again with --without-infer."

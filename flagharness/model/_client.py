@@ -7,6 +7,8 @@ itself: both halves of the package that would copy every image several times are
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import random
 import time
 from collections import Counter
@@ -22,6 +24,8 @@ from flagharness.model._wire import chat_body
 
 if TYPE_CHECKING:
     import httpx2
+
+logger = logging.getLogger(__name__)
 
 UNREACHABLE_TRIES = 3
 """Attempts to connect before the first reply ever: nobody listens there, so the run need not wait long."""
@@ -47,6 +51,8 @@ class EndpointClient:
         self._jitter = jitter
         self._in_flight = dict.fromkeys(config.endpoints, 0)
         self._reached = False
+        self._refusing: set[str] = set()
+        """Endpoints whose failures say that they will fail every request alike."""
 
     async def __aenter__(self) -> EndpointClient:
         import httpx2
@@ -72,6 +78,8 @@ class EndpointClient:
         self._headers = {
             url: {**headers, **self._authorization(url), **config.extra_headers} for url in config.endpoints
         }
+        forms = {form for secret in config.secrets for form in (secret, json.dumps(secret)[1:-1])}
+        self._secret_forms = [form.encode() for form in sorted(forms, key=len, reverse=True)]
         self._body_keys = frozenset(config.sampling) | (
             {"stream", "stream_options"} if config.stream else set()
         )
@@ -105,33 +113,58 @@ class EndpointClient:
             Fault: The last failure; ``attempts`` holds all of them.
         """
         attempts: list[dict[str, Any]] = []
-        failures: Counter[str] = Counter()
+        failed_at: Counter[str] = Counter()
         while True:
-            # The least busy endpoint; a dead one is never busy, so this request turns to the others next.
-            url = min(self._in_flight, key=lambda each: (failures[each], self._in_flight[each]))
+            # The least busy endpoint that has not failed this request; one that refuses everybody comes last.
+            url = min(
+                self._in_flight,
+                key=lambda each: (each in self._refusing, failed_at[each], self._in_flight[each]),
+            )
             started = time.monotonic()
-            self._in_flight[url] += 1
             try:
-                response = await self._once(url, body)
-                self._reached = True
-                response.attempts = attempts
-                response.latency_s = time.monotonic() - started
-                return response
+                response = await self._attempt(url, body)
             except Fault as fault:
                 attempts.append(fault.record(time.monotonic() - started))
-                failures[url] += 1
-                self._reached = self._reached or fault.http_status is not None
-                unreachable = fault.kind == "connection" and not self._reached
-                if unreachable and len(attempts) >= UNREACHABLE_TRIES:
-                    fault.retry, fault.fatal = False, True
-                if not may_retry(fault, len(attempts), self._config.max_retries):
+                failed_at[url] += 1
+                if await self._give_up(url, fault, len(attempts)):
                     fault.attempts = attempts
                     raise
-                failed = fault
-            finally:
-                self._in_flight[url] -= 1
-            seconds = wait_before_retry(len(attempts), failed, self._config.retry_wait_max, self._jitter())
-            await self._wait(failed, seconds)
+                continue
+            response.attempts = attempts
+            response.latency_s = time.monotonic() - started
+            return response
+
+    async def _attempt(self, url: str, body: bytes) -> Response:
+        self._in_flight[url] += 1
+        try:
+            # The whole attempt: a server that drips a byte now and then would never time out otherwise.
+            response = await asyncio.wait_for(self._once(url, body), self._config.timeout)
+        except asyncio.TimeoutError as error:
+            raise Fault("timeout", f"no whole reply within {self._config.timeout:g} s", retry=True) from error
+        except Fault as fault:
+            self._reached = self._reached or fault.http_status is not None
+            raise
+        finally:
+            self._in_flight[url] -= 1
+        self._reached = True
+        return response
+
+    async def _give_up(self, url: str, fault: Fault, attempts: int) -> bool:
+        """Decide whether a failed request is given up; where it is not, wait until it may be tried again."""
+        if fault.kind == "connection" and not self._reached and attempts >= UNREACHABLE_TRIES:
+            fault.retry, fault.fatal = False, True
+        if fault.fatal and url not in self._refusing:
+            self._refusing.add(url)
+            if len(self._in_flight) > 1:
+                logger.warning("%s refuses every request and is left out: %s", url, fault.message)
+        if fault.fatal and len(self._refusing) < len(self._in_flight):
+            fault.fatal = False  # the others may still answer; this request goes to one of them at once
+            return False
+        if not may_retry(fault, attempts, self._config.max_retries):
+            return True
+        seconds = wait_before_retry(attempts, fault, self._config.retry_wait_max, self._jitter())
+        await self._wait(fault, seconds)
+        return False
 
     async def _once(self, url: str, body: bytes) -> Response:
         import aiohttp
@@ -142,7 +175,7 @@ class EndpointClient:
             reply = await self._http.send(request, stream=self._config.stream)
             if self._config.stream and reply.status_code == 200:
                 return await self._streamed(reply)
-            content = await reply.aread()
+            content = self._scrubbed(await reply.aread())
         except (httpx2.HTTPError, aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
             raise _transport_fault(error, url, self._config.timeout) from error
         if reply.status_code == 200:
@@ -153,10 +186,18 @@ class EndpointClient:
 
     async def _streamed(self, reply: httpx2.Response) -> Response:
         try:
-            lines = [line async for line in reply.aiter_lines()]
+            # Whole first: httpx would cut lines at every Unicode line end, also inside a JSON string.
+            content = self._scrubbed(await reply.aread())
         finally:
             await reply.aclose()
-        return read_stream(sse_data(lines), self._config.reasoning_tags)
+        return read_stream(sse_data(content), self._config.reasoning_tags)
+
+    def _scrubbed(self, content: bytes) -> bytes:
+        """Take our own secrets out of a reply before anything of it is cut, kept or shown."""
+        for secret in self._secret_forms:
+            if secret in content:
+                content = content.replace(secret, b"***")
+        return content
 
 
 def _transport_fault(error: BaseException, url: str, timeout: float) -> Fault:

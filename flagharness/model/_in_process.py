@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.config import ModelConfig, TaskModules, source_digest
-from flagharness.errors import ConfigError, did_you_mean
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, did_you_mean
 from flagharness.model._faults import Fault
 from flagharness.model._types import InProcessModel, Request, Response
 
@@ -43,7 +43,7 @@ def load_in_process_model(config: ModelConfig) -> tuple[InProcessModel, str]:
         raise ConfigError(f"{where}: no class '{class_name}' in {place}.{did_you_mean(class_name, known)}")
     try:
         model = cls(**config.model_args)
-    except Exception as error:
+    except FOREIGN_FAILURES as error:
         raise ConfigError(f"{where}: cannot build the model: {type(error).__name__}: {error}") from error
     if not isinstance(model, InProcessModel):
         raise ConfigError(f"{where}: the class has no method `generate(request) -> Response`.")
@@ -82,7 +82,7 @@ class InProcessClient:
                 answer = await loop.run_in_executor(self._threads, self._model.generate, request)
                 if inspect.isawaitable(answer):
                     answer = await answer
-        except Exception as error:
+        except FOREIGN_FAILURES as error:
             raise _model_fault(f"{type(error).__name__}: {error}") from error
         if not isinstance(answer, Response) or not isinstance(answer.answer, str):
             raise _model_fault(f"generate() must return a Response with a text answer, got {answer!r:.200}")

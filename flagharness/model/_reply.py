@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 
 from flagharness.model._faults import Fault
-from flagharness.model._types import Response
+from flagharness.model._types import Response, cut_off
 
 _SHOWN = 200
 
@@ -34,6 +35,9 @@ def response_of(reply: Any, reasoning_tags: tuple[str, str], shown: bytes = b"")
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     finish_reason = choice.get("finish_reason")
+    finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    if cut_off(finish_reason):
+        finish_reason = "length"  # one word for it everywhere else
     if choice.get("error") or finish_reason == "error":
         raise _bad(f"HTTP 200, but the choice carries an error: {_excerpt(shown)}")
     content = _text(message.get("content"))
@@ -107,7 +111,7 @@ def read_stream(events: Iterable[bytes], reasoning_tags: tuple[str, str]) -> Res
             done = True
             break
         chunk = _parse(event)
-        if not isinstance(chunk, dict) or chunk.get("error"):
+        if not isinstance(chunk, dict) or chunk.get("error") or chunk.get("object") == "error":
             raise _bad(f"the stream carries an error: {_excerpt(event)}", partial="".join(content))
         reply.update({key: chunk[key] for key in ("id", "model", "usage") if chunk.get(key)})
         choices = chunk.get("choices")
@@ -127,13 +131,13 @@ def read_stream(events: Iterable[bytes], reasoning_tags: tuple[str, str]) -> Res
     return response_of(reply, reasoning_tags)
 
 
-def sse_data(lines: Iterable[str]) -> Iterable[bytes]:
+def sse_data(content: bytes) -> Iterator[bytes]:
     """Yield the data of each server-sent event; comments, ids, retry hints and empty data are no events."""
-    for line in lines:
-        if line.startswith("data:"):
+    for line in re.split(rb"\r\n|\n|\r", content):
+        if line.startswith(b"data:"):
             payload = line[5:].strip()
             if payload:
-                yield payload.encode()
+                yield payload
 
 
 def error_message(body: bytes) -> str:

@@ -60,6 +60,22 @@ class Request:
         )
 
 
+CUT_OFF_REASONS = frozenset(
+    ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+)
+"""How endpoints spell that the token limit ended a reply."""
+
+
+def cut_off(finish_reason: str | None) -> bool:
+    """Whether a reply ended at the token limit.
+
+    Example:
+        >>> cut_off("length"), cut_off("MAX_TOKENS"), cut_off("stop"), cut_off(None)
+        (True, True, False, False)
+    """
+    return finish_reason is not None and finish_reason.lower() in CUT_OFF_REASONS
+
+
 @dataclass
 class Response:
     """What a model answered. ``answer`` is the visible text, ``reason`` the reasoning before it."""

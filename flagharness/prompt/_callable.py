@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flagharness.errors import DataError
+from flagharness.errors import FOREIGN_FAILURES, DataError
 
 _OLDER_KEYWORDS = ("question", "question_type", "evaluator", "evaluator_kwargs", "subject")
 """What prompt functions got, each as a keyword of its own, before they got the whole annotation."""
@@ -45,7 +45,7 @@ class PromptCallable:
         arguments |= {name: given[name] for name in self._optional if name in given}
         try:
             text = self._function(**arguments)
-        except Exception as error:
+        except FOREIGN_FAILURES as error:
             raise DataError(f"{where}: {type(error).__name__}: {error}") from error
         return "" if text is None else str(text)
 

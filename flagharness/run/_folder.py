@@ -89,10 +89,15 @@ def summary_lock(output_dir: Path) -> Iterator[None]:
 
 
 class SavedPredictions:
-    """Predictions that lie in a run directory: our journal, else prediction files in FlagEvalMM's layout."""
+    """Predictions that lie in a run directory: our journal, else prediction files in FlagEvalMM's layout.
 
-    def __init__(self, folder: TaskFolder, journal: Journal) -> None:
+    Args:
+        settings: Of the journal, only what was asked under these settings (see :class:`Prediction`).
+    """
+
+    def __init__(self, folder: TaskFolder, journal: Journal, settings: str | None = None) -> None:
         self._journal = journal
+        self._settings = settings
         self._by_key: dict[tuple[str, int], Prediction] = {}
         self.num_infers = journal.inferences()
         if len(journal):
@@ -116,7 +121,7 @@ class SavedPredictions:
         """Return the newest prediction for a question, good ones before failures; None when there is none."""
         if self._by_key:
             return self._by_key.get((question_id, inference))
-        location = self._journal.latest(question_id, inference)
+        location = self._journal.latest(question_id, inference, self._settings)
         return self._journal.read(location) if location else None
 
 
@@ -147,7 +152,7 @@ def _expand(record: Any, place: str) -> Iterator[Prediction]:
         return
     for key, answer in answers.items():
         prefix, _, number = key.rpartition("_")
-        if prefix != "inference" or not number.isdigit():
+        if prefix != "inference" or not (number.isascii() and number.isdigit()):
             raise DataError(f"{place}: answer key {key!r} is not of the form inference_0.")
         single = {**record, "answer": answer, "inference": int(number)}
         for name, value in record.items():

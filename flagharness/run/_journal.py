@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
+from flagharness.errors import DataError
 from flagharness.run._prediction import Prediction, dump_line
 
 logger = logging.getLogger(__name__)
@@ -43,8 +44,9 @@ class Journal:
         self.files: list[Path] = []
         self.torn_lines = 0
         self._ok: dict[bytes, Location] = {}
-        self._last_ok: dict[tuple[str, int], Location] = {}
-        self._last_error: dict[tuple[str, int], Location] = {}
+        self._ok_under: dict[tuple[str, int, str | None], Location] = {}
+        self._error_under: dict[tuple[str, int, str | None], Location] = {}
+        self._newest: dict[tuple[str, int], tuple[bool, Location]] = {}
         self._descriptors: dict[int, int] = {}
         self._out: int | None = None
         self._unsynced = False
@@ -59,21 +61,32 @@ class Journal:
         """Return where the good answer to exactly this request lies, if there is one."""
         return self._ok.get(bytes.fromhex(request_hash))
 
-    def latest(self, question_id: str, inference: int = 0) -> Location | None:
-        """Return the newest good answer to a question, or else its newest failure, whatever was asked."""
-        key = (question_id, inference)
-        return self._last_ok.get(key) or self._last_error.get(key)
+    def latest(self, question_id: str, inference: int = 0, settings: str | None = None) -> Location | None:
+        """Return the newest good answer to a question, or else its newest failure.
+
+        Args:
+            settings: Only what was asked under these settings; None for whatever was asked.
+        """
+        if settings is not None:
+            key = (question_id, inference, settings)
+            return self._ok_under.get(key) or self._error_under.get(key)
+        found = self._newest.get((question_id, inference))
+        return found[1] if found else None
 
     def has_answer(self, question_id: str, inference: int = 0) -> bool:
         """Whether any request for this question was ever answered."""
-        return (question_id, inference) in self._last_ok
+        return self._newest.get((question_id, inference), (False,))[0]
+
+    def has_only_failed(self, question_id: str, inference: int = 0) -> bool:
+        """Whether this question was asked before and never answered."""
+        return not self._newest.get((question_id, inference), (True,))[0]
 
     def inferences(self) -> int:
         """Return how many inferences per question the journal holds at most."""
-        return 1 + max((k for _, k in (*self._last_ok, *self._last_error)), default=-1)
+        return 1 + max((inference for _, inference in self._newest), default=-1)
 
     def __len__(self) -> int:
-        return len(self._last_ok.keys() | self._last_error.keys())
+        return len(self._newest)
 
     def read(self, location: Location) -> Prediction:
         """Read one prediction back from disk."""
@@ -149,20 +162,24 @@ class Journal:
                 continue
             try:
                 self._index(Prediction.from_json(orjson.loads(line), str(path)), location)
-            except (orjson.JSONDecodeError, ValueError, TypeError):
+            except (orjson.JSONDecodeError, ValueError, TypeError, DataError):
                 torn += 1
         if torn:
-            logger.warning("%s: %d line(s) cut short by a crash were dropped.", path, torn)
+            logger.warning("%s: %d line(s) that hold no prediction (cut short by a crash?) were dropped.", path, torn)
         self.torn_lines += torn
 
     def _index(self, prediction: Prediction, location: Location) -> None:
-        key = (prediction.question_id, prediction.inference)
+        question = (prediction.question_id, prediction.inference)
+        under = (*question, prediction.settings)
         if prediction.ok:
-            self._last_ok[key] = location
             if prediction.request_hash:
                 self._ok[bytes.fromhex(prediction.request_hash)] = location
+            self._ok_under[under] = location
+            self._newest[question] = (True, location)
         else:
-            self._last_error[key] = location
+            self._error_under[under] = location
+            if not self.has_answer(*question):
+                self._newest[question] = (False, location)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

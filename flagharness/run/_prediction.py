@@ -32,6 +32,8 @@ class Prediction:
     """Seconds from the start of the attempt that succeeded (or the last one) to its end."""
     response_id: str | None = None
     request_hash: str | None = None
+    settings: str | None = None
+    """Digest of model, sampling and media limits: what a run's answers have in common."""
     inference: int = 0
     model: str | None = None
     """The model name that the endpoint reported."""
@@ -62,6 +64,8 @@ class Prediction:
             "response_id": self.response_id,
             "request_hash": self.request_hash,
         }
+        if self.settings:
+            record["settings"] = self.settings
         if self.inference:
             record["inference"] = self.inference
         if self.model:
@@ -91,12 +95,35 @@ class Prediction:
         known["answer"] = answer if isinstance(answer, str) else str(answer)
         reason = known.get("reason", "")
         known["reason"] = reason if isinstance(reason, str) else ""
+        for name, kinds in _KINDS.items():
+            if name in known and not isinstance(known[name], kinds):
+                raise DataError(f"{where}: `{name}` of question_id {known['question_id']!r} is {known[name]!r:.80}.")
+        if not 0 <= known.get("inference", 0) < MOST_INFERENCES or known.get("status", "ok") not in ("ok", "error"):
+            raise DataError(f"{where}: question_id {known['question_id']!r}: no such inference or status.")
         prediction = cls(**known)
         if "status" not in record and _is_error_text(prediction.answer):
             prediction.status = "error"
             prediction.error = {"type": "imported", "message": prediction.answer[:500]}
             prediction.answer = ""
         return prediction
+
+
+MOST_INFERENCES = 1000
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "question": str,
+    "usage": dict,
+    "status": str,
+    "error": dict,
+    "finish_reason": str,
+    "latency_s": (int, float),
+    "response_id": str,
+    "request_hash": str,
+    "settings": str,
+    "inference": int,
+    "model": str,
+    "refused": bool,
+    "attempts": list,
+}
 
 
 def _is_error_text(answer: str) -> bool:
@@ -114,8 +141,24 @@ def _plain(value: Any) -> Any:
 
 
 def dump(record: Any, option: int = 0) -> bytes:
-    """JSON, UTF-8. NaN becomes null."""
-    return orjson.dumps(record, default=_plain, option=JSON_OPTIONS | option)
+    """JSON, UTF-8. NaN becomes null; what JSON cannot hold at all is written as close as it can."""
+    try:
+        return orjson.dumps(record, default=_plain, option=JSON_OPTIONS | option)
+    except TypeError:
+        return orjson.dumps(_writable(record), default=_plain, option=JSON_OPTIONS | option)
+
+
+def _writable(value: Any) -> Any:
+    """Replace halves of surrogate pairs, whole numbers beyond 64 bits and keys that are no text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {str(_writable(key)): _writable(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_writable(part) for part in value]
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
+        return str(value)
+    return value
 
 
 def dump_line(record: Any) -> bytes:

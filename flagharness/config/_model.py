@@ -143,7 +143,8 @@ def _object(text: str, where: str) -> dict[str, Any]:
 def _refuse_not_finite(value: Any, where: str, key: str = "") -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise ConfigError(f"{where}: `{key}` must be a finite number, got {value}.")
-    for name, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+    parts = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    for name, part in parts:
         _refuse_not_finite(part, where, f"{key}.{name}".lstrip("."))
 
 
@@ -167,12 +168,13 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int, maximum: float = 2**53
     ) -> Any:
         what = "a whole number" if kind is int else "a number"
-        expected = f"{what} of at least {minimum:g}" + (f" and at most {maximum:g}" if maximum < 2**53 else "")
-        value = take(key, kind, expected, default)
+        value = take(key, kind, f"{what} of at least {minimum:g}", default)
         if value is None:
             return None
-        if not minimum <= value <= maximum:
-            raise fail(key, expected)
+        if not value >= minimum:
+            raise fail(key, f"{what} of at least {minimum:g}")
+        if value > maximum:
+            raise fail(key, f"{what} of at most {maximum:g}")
         # 0 in a file and 0.0 from the command line must be one setting, also for the request hash.
         return value if kind is int else float(value)
 
@@ -228,9 +230,13 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
             logger.warning("%s: nothing reads `%s`.%s", where, key, did_you_mean(key, _KNOWN))
     if config.api_key and not _PLACEHOLDER.search(str(raw.get("api_key", ""))):
         secrets.append(config.api_key)
+    if config.api_key and any("@" in urlsplit(url).netloc for url in config.endpoints):
+        raise ConfigError(f"{where}: `api_key` and credentials in `url` exclude each other.")
     config = _with_default_key(config, secrets)
     return dataclasses.replace(
-        config, source=_without_secrets(raw), secrets=tuple(sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}))
+        config,
+        source=_without_secrets(raw),
+        secrets=tuple(sorted({s for s in secrets if len(s) >= SHORTEST_SECRET})),
     )
 
 
@@ -305,10 +311,9 @@ def chat_completions_url(url: str, where: str = "url") -> str:
         raise ConfigError(f"{where}: {_without_credentials(url)!r} is not a URL: {error}.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(f"{where}: {_without_credentials(url)!r} is not an http:// or https:// URL.")
-    if parts.username is not None:
-        raise ConfigError(f"{where}: credentials inside a URL are not sent; use `api_key` or `extra_headers`.")
-    if not re.fullmatch(r"[A-Za-z0-9._:-]+", parts.hostname) or ".." in parts.hostname or len(parts.hostname) > 253:
-        raise ConfigError(f"{where}: {parts.hostname!r} is no host name.")
+    host = parts.hostname
+    if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host) or ".." in host:
+        raise ConfigError(f"{where}: {host!r} is no host name.")
     path = parts.path.rstrip("/")
     if not path.endswith("/chat/completions"):
         path = (path or "/v1") + "/chat/completions"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-SECRET_WORDS = ("key", "api_key", "apikey", "token", "secret", "password", "authorization")
+SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password", "authorization")
 REMOVED = "***"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from flagharness.config import ModelConfig
 from flagharness.engine._progress import Progress
 from flagharness.engine._requests import Question, RequestBuilder
-from flagharness.engine._spec import TaskRun
+from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError
 from flagharness.model import Client, Fault, Response
 from flagharness.run import Location, Prediction
@@ -83,6 +83,7 @@ class Asker:
         self._stop = asyncio.Event()
         self._slots = asyncio.Semaphore(self._model.num_workers)
         self._loop = asyncio.get_running_loop()
+        self._runs = runs
         jobs = _jobs(runs)
         for run in runs:
             run.remaining = (run.rows - len(run.bad_rows)) * run.num_infers
@@ -186,7 +187,7 @@ class Asker:
             run.retries += max(0, len(fault.attempts) - 1)
             logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
             self._record(job, prediction)
-            self._count_failure(fault)
+            self._count_failure(run, fault)
             return
         if response.latency_s is None:
             response.latency_s = time.monotonic() - started
@@ -265,12 +266,13 @@ class Asker:
         run.finished = time.monotonic()
         self._scoring.append(self._loop.run_in_executor(self._scorer, self._on_task_done, run))
 
-    def _count_failure(self, fault: Fault) -> None:
+    def _count_failure(self, run: TaskRun, fault: Fault) -> None:
+        message = _scrub(fault.message, self._model.secrets)
+        status = f"HTTP {fault.http_status}: " if fault.http_status else ""
+        run.last_failure = f"{status}{message}"
         if fault.kind in ROW_FAULTS and not fault.fatal and self._ever_answered:
             return
         self._failures_in_a_row += 1
-        message = _scrub(fault.message, self._model.secrets)
-        status = f"HTTP {fault.http_status}: " if fault.http_status else ""
         if fault.fatal and not self._answered_now:
             self._stop_because(f"every request would fail like the first: {status}{message}")
         elif self._failures_in_a_row >= STOP_AFTER_FAILURES:
@@ -286,9 +288,10 @@ class Asker:
     def interrupt(self) -> None:
         """Stop because the person or the scheduler says so; a second call stops without waiting."""
         if self.interrupted:
-            for task in asyncio.all_tasks(self._loop):
-                task.cancel()
-            return
+            # At once means at once, also from a scorer or a model that hangs; the journal needs no farewell.
+            answered = sum(len(run.answers) for run in self._runs)
+            self._progress.say(f"Stopped; {answered} predictions are safe. The same command goes on from there.")
+            os._exit(EXIT_INTERRUPTED)
         self.interrupted = True
         self._progress.say(
             f"Stopping. Answers on their way are waited for, {GRACE_S:.0f} s at most; once more stops at once."

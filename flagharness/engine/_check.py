@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flagharness.engine._requests import build_messages
 from flagharness.engine._spec import TaskRun
-from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, listing
+from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, did_you_mean, listing
 from flagharness.media import check_image
 from flagharness.model import media_of
 
@@ -68,7 +68,10 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
 
     run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
     lines = [f"row {index + 1} (question_id {ids[index]!r}): {text}" for index, text in run.bad_rows.items()]
+    if not run.rows:
+        raise DataError(f"{run.name}: the data holds no row.")
     if task.evaluator is not None:
+        _warn_of_hidden_answers(run)
         unscorable = task.evaluator.problems([task.annotations[question_id] for question_id in ids])
         if unscorable:
             raise DataError(f"{run.name}: {len(unscorable)} rows cannot be scored:\n{listing(unscorable)}")
@@ -80,3 +83,14 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     if lines:
         logger.warning("%s: %d of %d rows are skipped:\n%s", run.name, len(lines), run.rows, listing(lines))
     return volume
+
+
+def _warn_of_hidden_answers(run: TaskRun) -> None:
+    """Say before anything is paid for that there will be no score, and which key may be misspelt."""
+    rows = run.task.annotations.values()
+    if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
+        return
+    if any(row.get("answer") is not None for row in rows):
+        return
+    keys = sorted({key for row in rows for key in row})
+    logger.warning("%s: no row has an `answer`: it is asked, but not scored.%s", run.name, did_you_mean("answer", keys))

@@ -81,6 +81,8 @@ def task_summary(run: TaskRun) -> dict[str, Any]:
         "status": run.status,
         "error": run.error,
         "note": result.get("note"),
+        "model": (result.get("obtained_by") or {}).get("model") or run.model_name,
+        "last_failure": run.last_failure,
         "metric": name,
         "score": value,
         "ci95": result.get("ci95"),

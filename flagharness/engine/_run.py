@@ -28,11 +28,11 @@ from flagharness.engine._spec import (
 from flagharness.errors import ConfigError, EndpointError, FlagHarnessError
 from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
 from flagharness.run import (
-    dump_line,
     Journal,
     Prediction,
     SavedPredictions,
     TaskFolder,
+    dump_line,
     only_writer,
     summary_lock,
     write_json,
@@ -53,6 +53,7 @@ class Engine:
         self.volumes: dict[str, Volume] = {}
         self.summary: dict[str, Any] = {}
         self._started_at = now()
+        self._settings = ""
 
     def run(self) -> int:
         """Do what the spec says.
@@ -140,6 +141,8 @@ class Engine:
 
     def _ask(self, model: ModelConfig) -> int:
         client_of, identity = _client_factory(model)
+        builder = RequestBuilder(model, identity)
+        self._settings = builder.settings()
         self._open_tasks()
         if model.num_infers > 1 and model.sampling.get("temperature") == 0:
             logger.warning(
@@ -156,13 +159,14 @@ class Engine:
             self._say_what_changed(run, model)
             write_json(run.folder.config, record)
             run.journal = Journal(run.folder.items)
+            run.model_name, run.settings = model.model_name, builder.settings()
         runs = self._open_runs()
         if not runs:
             return self._exit_status()
         progress = Progress(
             sum((run.rows - len(run.bad_rows)) * run.num_infers for run in runs), self.spec.quiet
         )
-        asker = Asker(model, RequestBuilder(model, identity), progress, self._score)
+        asker = Asker(model, builder, progress, self._score)
         try:
             asyncio.run(asker.ask_all(runs, client_of))
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -253,14 +257,17 @@ class Engine:
                 logger.warning("%s: the stored run used other settings: %s", run.name, line)
         try:
             run.journal = Journal(run.folder.items)
-            saved = SavedPredictions(run.folder, run.journal)
+            run.model_name = answered_by.get("model_name")
+            run.settings = (stored.get("run") or {}).get("settings")
+            saved = SavedPredictions(run.folder, run.journal, run.settings)
         except FlagHarnessError as error:
             self._fail(run, str(error))
             return
         if not len(saved):
             self._fail(run, f"nothing to score: no predictions in {run.folder.path}.")
             return
-        run.num_infers = saved.num_infers
+        stored_infers = (stored.get("run") or {}).get("num_infers")
+        run.num_infers = stored_infers if isinstance(stored_infers, int) else saved.num_infers
         ids = run.ids
         self._finish_scoring(
             run,
@@ -301,6 +308,7 @@ class Engine:
             "run": {
                 "limit": run.rows if run.partial else None,
                 "num_infers": run.num_infers,
+                "settings": self._settings,
                 "started_at": self._started_at,
             },
             "versions": versions(),

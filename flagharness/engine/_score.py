@@ -12,7 +12,6 @@ from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, ScoringError
 from flagharness.evaluator import (
     EXTRACTOR_VERSION,
-    NO_ANSWER,
     BaseEvaluator,
     Verdict,
     combine,
@@ -124,6 +123,7 @@ class _Scorer:
         metrics: list[dict[str, Any]] = []
         per_inference: list[list[Verdict]] = []
         rows: list[dict[str, Any]] = []
+        overruled = 0
         for inference in range(run.num_infers):
             annotations = {question_id: dict(run.task.annotations[question_id]) for question_id in run.ids}
             predictions = [self._take(index, inference) for index in range(run.rows)]
@@ -131,10 +131,12 @@ class _Scorer:
                 _row(question_id, [p]) for question_id, p in zip(annotations, predictions, strict=True)
             ]
             originals = [record["answer"] for record in records]
-            metrics.append(_call(evaluator, annotations, records))
+            metrics.append(_call(evaluator, annotations, list(records)))  # it may sort or shorten its list
             verdicts = []
             for record, prediction, original in zip(records, predictions, originals, strict=True):
                 record.setdefault("raw_answer", original)
+                if record.get("correct") and (prediction is None or not prediction.ok):
+                    record["correct"], overruled = False, overruled + 1
                 verdicts.append(_verdict_of(record, prediction, run))
             per_inference.append(verdicts)
             rows.extend(records)
@@ -143,6 +145,12 @@ class _Scorer:
         result = _mean_of(metrics)
         if all(verdict.outcome != "unscored" for each in per_inference for verdict in each):
             block = headline_block(combined)
+            if overruled:
+                result["accuracy_by_task_code"] = result.pop("accuracy", None)
+                result["note"] = (
+                    f"{overruled} samples without an answer were marked correct by the task's own code; they count "
+                    f"as wrong"
+                )
             # Where the task's accuracy is not the mean of its own marks, our interval would not belong to it.
             if abs(result.setdefault("accuracy", block["accuracy"]) - (block["accuracy"] or 0)) < 0.01:
                 result = {**block, **result}
@@ -187,12 +195,6 @@ def _verdict_of(record: Mapping[str, Any], prediction: Prediction | None, run: T
         outcome = "unscored"
     else:
         outcome = "correct" if float(correct) == 1 else "wrong" if float(correct) == 0 else "graded"
-    if outcome in NO_ANSWER and correct:
-        logger.warning(
-            "%s: question_id %r has no answer but was marked correct by the task's own scoring.",
-            run.name,
-            record["question_id"],
-        )
     return Verdict(
         question_id=str(record["question_id"]),
         outcome=outcome,
@@ -218,6 +220,8 @@ def _provenance(run: TaskRun) -> dict[str, Any]:
     """Say how a result was obtained, so that it can be obtained again."""
     evaluator = run.task.evaluator
     return {
+        "model": run.model_name,
+        "settings": run.settings,
         "evaluator": type(evaluator).__name__ if evaluator else None,
         "evaluator_source_sha256": _own_source(evaluator),
         "extractor_version": EXTRACTOR_VERSION,

@@ -62,6 +62,11 @@ class TaskRun:
     remaining: int = 0
     started: float | None = None
     finished: float | None = None
+    model_name: str | None = None
+    settings: str | None = None
+    """The settings under which the scored answers were given (see Prediction)."""
+    last_failure: str | None = None
+    """Why the last request that failed did, for the person who wonders why samples have no answer."""
     error: str | None = None
     """Why the task failed; None while it has not."""
     result: dict[str, Any] | None = None

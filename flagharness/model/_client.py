@@ -7,6 +7,7 @@ itself: both halves of the package that would copy every image several times are
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import random
@@ -14,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from flagharness.config import ModelConfig
 from flagharness.model._faults import Fault, fault_of_status, may_retry, wait_before_retry
@@ -78,6 +79,7 @@ class EndpointClient:
         self._headers = {
             url: {**headers, **self._authorization(url), **config.extra_headers} for url in config.endpoints
         }
+        self._targets = {url: _without_credentials(url) for url in config.endpoints}
         forms = {form for secret in config.secrets for form in (secret, json.dumps(secret)[1:-1])}
         self._secret_forms = [form.encode() for form in sorted(forms, key=len, reverse=True)]
         self._body_keys = frozenset(config.sampling) | (
@@ -89,6 +91,9 @@ class EndpointClient:
         await self._http.aclose()
 
     def _authorization(self, url: str) -> Mapping[str, str]:
+        credentials, at, _ = urlsplit(url).netloc.rpartition("@")
+        if at:
+            return {"Authorization": f"Basic {base64.b64encode(unquote(credentials).encode()).decode()}"}
         key = self._config.api_key
         if not key:
             return {}
@@ -140,7 +145,7 @@ class EndpointClient:
             # The whole attempt: a server that drips a byte now and then would never time out otherwise.
             response = await asyncio.wait_for(self._once(url, body), self._config.timeout)
         except asyncio.TimeoutError as error:
-            raise Fault("timeout", f"no whole reply within {self._config.timeout:g} s", retry=True) from error
+            raise Fault("timeout", f"no reply within {self._config.timeout:g} s", retry=True) from error
         except Fault as fault:
             self._reached = self._reached or fault.http_status is not None
             raise
@@ -170,7 +175,7 @@ class EndpointClient:
         import aiohttp
         import httpx2
 
-        request = self._http.build_request("POST", url, headers=self._headers[url], content=body)
+        request = self._http.build_request("POST", self._targets[url], headers=self._headers[url], content=body)
         try:
             reply = await self._http.send(request, stream=self._config.stream)
             if self._config.stream and reply.status_code == 200:
@@ -198,6 +203,11 @@ class EndpointClient:
             if secret in content:
                 content = content.replace(secret, b"***")
         return content
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _transport_fault(error: BaseException, url: str, timeout: float) -> Fault:

@@ -13,7 +13,14 @@ from typing import Any
 from flagharness.config import ModelConfig, TaskModules, source_digest
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, did_you_mean
 from flagharness.model._faults import Fault
-from flagharness.model._types import InProcessModel, Request, Response
+from flagharness.model._types import InProcessModel, Request, Response, cut_off
+
+_FIELD_KINDS: dict[str, tuple[type, ...]] = {
+    "answer": (str,),
+    "reason": (str,),
+    "usage": (dict, type(None)),
+    "finish_reason": (str, type(None)),
+}
 
 
 def load_in_process_model(config: ModelConfig) -> tuple[InProcessModel, str]:
@@ -84,8 +91,13 @@ class InProcessClient:
                     answer = await answer
         except FOREIGN_FAILURES as error:
             raise _model_fault(f"{type(error).__name__}: {error}") from error
-        if not isinstance(answer, Response) or not isinstance(answer.answer, str):
-            raise _model_fault(f"generate() must return a Response with a text answer, got {answer!r:.200}")
+        if not isinstance(answer, Response):
+            raise _model_fault(f"generate() must return a Response, got {answer!r:.200}")
+        for name, kinds in _FIELD_KINDS.items():
+            if not isinstance(getattr(answer, name), kinds):
+                raise _model_fault(f"Response.{name} cannot be {getattr(answer, name)!r:.200}")
+        if cut_off(answer.finish_reason):
+            answer.finish_reason = "length"
         return answer
 
 

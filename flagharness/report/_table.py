@@ -56,9 +56,8 @@ def _note(task: Mapping[str, Any]) -> str:
         notes.append(str(task["note"]))
     open_rows = total - (counts.get("answered") or 0)
     if total and open_rows:
-        notes.append(
-            f"{open_rows} of {total} samples have no answer and count as wrong; run again to ask them"
-        )
+        why = f" (the last: {task['last_failure'][:200]})" if task.get("last_failure") else ""
+        notes.append(f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them")
     if total and truncated > 0.05 * total:
         notes.append(f"{truncated} of {total} answers were cut off by the token limit; raise max_tokens")
     return "; ".join(notes)

@@ -165,7 +165,9 @@ class Journal:
             except (orjson.JSONDecodeError, ValueError, TypeError, DataError):
                 torn += 1
         if torn:
-            logger.warning("%s: %d line(s) that hold no prediction (cut short by a crash?) were dropped.", path, torn)
+            logger.warning(
+                "%s: %d line(s) that hold no prediction (cut short by a crash?) were dropped.", path, torn
+            )
         self.torn_lines += torn
 
     def _index(self, prediction: Prediction, location: Location) -> None:

@@ -97,8 +97,13 @@ class Prediction:
         known["reason"] = reason if isinstance(reason, str) else ""
         for name, kinds in _KINDS.items():
             if name in known and not isinstance(known[name], kinds):
-                raise DataError(f"{where}: `{name}` of question_id {known['question_id']!r} is {known[name]!r:.80}.")
-        if not 0 <= known.get("inference", 0) < MOST_INFERENCES or known.get("status", "ok") not in ("ok", "error"):
+                raise DataError(
+                    f"{where}: `{name}` of question_id {known['question_id']!r} is {known[name]!r:.80}."
+                )
+        if not 0 <= known.get("inference", 0) < MOST_INFERENCES or known.get("status", "ok") not in (
+            "ok",
+            "error",
+        ):
             raise DataError(f"{where}: question_id {known['question_id']!r}: no such inference or status.")
         prediction = cls(**known)
         if "status" not in record and _is_error_text(prediction.answer):

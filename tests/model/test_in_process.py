@@ -168,8 +168,8 @@ def test_plain_models_answer_in_threads_and_async_ones_in_the_loop(model: Any, a
     ("model", "message"),
     [
         (_Raises(), "RuntimeError: out of memory"),
-        (_ReturnsText(), "generate() must return a Response with a text answer, got 'B'"),
-        (_ReturnsNoText(), "generate() must return a Response with a text answer"),
+        (_ReturnsText(), "generate() must return a Response, got 'B'"),
+        (_ReturnsNoText(), "Response.answer cannot be None"),
     ],
 )
 def test_a_model_that_fails_is_a_fault_with_its_one_attempt(model: Any, message: str) -> None:

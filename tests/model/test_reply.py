@@ -275,7 +275,7 @@ def _delta(finish_reason: str | None = None, **delta: Any) -> str:
 
 
 def _stream(*lines: str) -> Response:
-    return read_stream(sse_data(lines), _TAGS)
+    return read_stream(sse_data("\n".join(lines).encode()), _TAGS)
 
 
 def _stream_fault(*lines: str) -> Fault:

@@ -24,6 +24,8 @@ from flagharness.errors import FOREIGN_FAILURES, ConfigError, DataError, FlagHar
 logger = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
+_DATA_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".txt")
+_MOST_FILES = 20_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,27 @@ class Preparation:
         """Return everything that decides what process.py writes; a change of it means preparing again."""
         processor = hashlib.sha256(self.processor.read_bytes()).hexdigest()
         plain = {key: snapshot(value, key) for key, value in self.config.items() if key != "processor"}
-        return {"config": plain, "processor_sha256": processor}
+        return {"config": plain, "processor_sha256": processor, "local_files": self._local_files()}
+
+    def _local_files(self) -> dict[str, str]:
+        """Fingerprint what lies on this machine and may be read: a local ``dataset_path`` and data beside process.py.
+
+        Small files by their content, larger ones by size and time of change.
+        """
+        beside = self.processor.parent
+        files = [path for path in beside.iterdir() if path.suffix in _DATA_ENDINGS and path.is_file()]
+        source = str(self.config.get("dataset_path") or "")
+        for base in (beside, Path.cwd()):
+            path = base / Path(source).expanduser()
+            if source and path.exists() and path.resolve() != beside:
+                files += [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())[:_MOST_FILES]
+                break
+        return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(files))}
+
+
+def _fingerprint(path: Path) -> str:
+    facts = path.stat()
+    return file_digest(path)[:16] if facts.st_size <= 1 << 20 else f"{facts.st_size}-{facts.st_mtime_ns}"
 
 
 def cache_folder() -> Path:
@@ -126,6 +148,12 @@ def _changes(preparation: Preparation) -> list[str]:
     ]
     if old.get("processor_sha256") != new["processor_sha256"]:
         changes.append(f"{preparation.processor.name} changed")
+    files_before, files_after = old.get("local_files", {}), new["local_files"]
+    changed = [
+        file for file in sorted({*files_before, *files_after}) if files_before.get(file) != files_after.get(file)
+    ]
+    if changed:
+        changes.append(f"{changed[0]}{f' and {len(changed) - 1} more files' if changed[1:] else ''} changed")
     return changes
 
 
@@ -141,6 +169,7 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
     cfg = ConfigDict(copy.deepcopy(dict(preparation.config)))  # process.py may change what it is given
     cfg.processed_dataset_path = str(staging)
     cfg.processor = str(preparation.processor)
+    here = Path.cwd()
     try:
         with record_sources() as sources:
             try:
@@ -151,6 +180,8 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
                 raise DataError(
                     f"{preparation.processor}: process(cfg) failed, nothing was kept: {type(error).__name__}: {error}"
                 ) from error
+            finally:
+                os.chdir(here)  # the run's relative paths must stay what they were
         made = staging / folder.relative_to(preparation._root)
         rows = _check_made(preparation, made)
         manifest = {
@@ -213,6 +244,7 @@ def _move_into_place(made: Path, folder: Path) -> None:
         folder.rename(aside)
         made.rename(folder)
         if ours:
+            _keep_other_splits(aside, folder)
             shutil.rmtree(aside)
         elif any(aside.iterdir()):
             logger.warning("%s: what lay here was not made by us and was put aside as %s.", folder, aside)
@@ -220,6 +252,16 @@ def _move_into_place(made: Path, folder: Path) -> None:
             aside.rmdir()
         return
     made.rename(folder)
+
+
+def _keep_other_splits(old: Path, new: Path) -> None:
+    """Without a split the data folder holds those of other splits: what they prepared is not ours to remove."""
+    for manifest in sorted(old.rglob(MANIFEST)):
+        other = manifest.parent
+        target = new / other.relative_to(old)
+        if other != old and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            other.rename(target)
 
 
 def file_digest(path: Path) -> str:

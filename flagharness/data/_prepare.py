@@ -63,7 +63,11 @@ class Preparation:
         for base in (beside, Path.cwd()):
             path = base / Path(source).expanduser()
             if source and path.exists() and path.resolve() != beside:
-                files += [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())[:_MOST_FILES]
+                files += (
+                    [path]
+                    if path.is_file()
+                    else sorted(p for p in path.rglob("*") if p.is_file())[:_MOST_FILES]
+                )
                 break
         return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(files))}
 
@@ -150,7 +154,9 @@ def _changes(preparation: Preparation) -> list[str]:
         changes.append(f"{preparation.processor.name} changed")
     files_before, files_after = old.get("local_files", {}), new["local_files"]
     changed = [
-        file for file in sorted({*files_before, *files_after}) if files_before.get(file) != files_after.get(file)
+        file
+        for file in sorted({*files_before, *files_after})
+        if files_before.get(file) != files_after.get(file)
     ]
     if changed:
         changes.append(f"{changed[0]}{f' and {len(changed) - 1} more files' if changed[1:] else ''} changed")

@@ -93,6 +93,10 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
 
 
+UNREADABLE = "unreadable-picture"
+"""The ``img_path`` of a row whose picture is broken: no such file, so the row is never asked without it."""
+
+
 class ImageTable(NamedTuple):
     """The rows of a table whose pictures are stored."""
 
@@ -101,7 +105,7 @@ class ImageTable(NamedTuple):
     several (list), relative to the store's root."""
 
     skipped: list[dict[str, str]]
-    """``index`` and ``reason`` of every row whose picture is missing or cannot be decoded."""
+    """``index`` and ``reason`` of every row that has neither image nor image_path."""
 
 
 def read_image_tsv(
@@ -120,7 +124,9 @@ def read_image_tsv(
         image_root: What relative paths of ``image_path`` start from; default: the folder of the table.
 
     Returns:
-        The rows that can be asked, and those left out with the reason. The left out are logged as well.
+        The rows, and those left out because they show no picture at all. A row whose picture is broken stays, with
+        an ``img_path`` that does not exist and the reason as ``data_error``: it belongs to the denominator, and the
+        run says so before it asks. Both kinds are logged.
 
     Raises:
         DataError: As `read_tsv`; if an index comes twice; if a reference points nowhere or to another reference;
@@ -131,10 +137,11 @@ def read_image_tsv(
     rows: list[dict[str, str]] = []
     stored: dict[str, list[str]] = {}
     references: dict[str, str] = {}
-    reasons: dict[str, str] = {}
+    without: dict[str, str] = {}
+    broken: dict[str, str] = {}
     for row in read_tsv(path, ["index", *required]):
         index, cell, paths_cell = row["index"], row.pop("image", ""), row.pop("image_path", "")
-        if index in stored or index in references or index in reasons:
+        if any(index in seen for seen in (stored, references, without, broken)):
             raise DataError(f"{path}: index {index!r} comes twice; every row needs an index of its own.")
         rows.append(row)
         try:
@@ -145,21 +152,24 @@ def read_image_tsv(
             elif paths_cell:
                 stored[index] = [_store_file(folder / name, name, store) for name in _listed(paths_cell)]
             else:
-                reasons[index] = "the row has neither image nor image_path"
+                without[index] = "the row has neither image nor image_path"
         except DataError as error:
-            reasons[index] = str(error)
-    _check_references(path, references, lambda index: index in stored or index in reasons)
+            broken[index] = str(error)
+    _check_references(path, references, lambda index: index in stored or index in broken)
     for index, target in references.items():
         if target in stored:
             stored[index] = stored[target]
         else:
-            reasons[index] = f"it uses the picture of row {target!r}, which is left out itself"
-    skipped = [
-        {"index": row["index"], "reason": reasons[row["index"]]} for row in rows if row["index"] in reasons
-    ]
-    kept = [{**row, "img_path": _one_or_list(stored[row["index"]])} for row in rows if row["index"] in stored]
-    _report(path, kept, skipped)
-    return ImageTable(kept, skipped)
+            broken[index] = f"it uses the picture of row {target!r}, which cannot be used"
+    kept = []
+    for row in rows:
+        index = row["index"]
+        if index in stored:
+            kept.append({**row, "img_path": _one_or_list(stored[index])})
+        elif index in broken:
+            kept.append({**row, "img_path": UNREADABLE, "data_error": broken[index]})
+    _report(path, len(stored), without, broken)
+    return ImageTable(kept, [{"index": index, "reason": reason} for index, reason in without.items()])
 
 
 def decode_image_cell(cell: str) -> list[bytes]:
@@ -233,11 +243,14 @@ def _one_or_list(paths: list[str]) -> str | list[str]:
     return paths[0] if len(paths) == 1 else paths
 
 
-def _report(path: Path, kept: Sequence[object], skipped: Sequence[dict[str, str]]) -> None:
-    lines = listing(f"row {entry['index']!r}: {entry['reason']}" for entry in skipped)
-    if not kept:
+def _report(path: Path, usable: int, without: dict[str, str], broken: dict[str, str]) -> None:
+    lines = listing(f"row {index!r}: {reason}" for index, reason in {**broken, **without}.items())
+    if not usable:
         raise DataError(f"{path}: no row has a picture that can be used.\n{lines}")
-    if skipped:
-        logger.warning("%s: %d rows prepared, %d left out:\n%s", path, len(kept), len(skipped), lines)
+    if lines:
+        logger.warning(
+            "%s: %d rows have their picture, %d a broken one, %d none (left out):\n%s",
+            path, usable, len(broken), len(without), lines,
+        )  # fmt: skip
     else:
-        logger.info("%s: %d rows prepared", path, len(kept))
+        logger.info("%s: %d rows prepared", path, usable)

@@ -290,7 +290,9 @@ class Asker:
         if self.interrupted:
             # At once means at once, also from a scorer or a model that hangs; the journal needs no farewell.
             answered = sum(len(run.answers) for run in self._runs)
-            self._progress.say(f"Stopped; {answered} predictions are safe. The same command goes on from there.")
+            self._progress.say(
+                f"Stopped; {answered} predictions are safe. The same command goes on from there."
+            )
             os._exit(EXIT_INTERRUPTED)
         self.interrupted = True
         self._progress.say(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,17 @@ from flagharness.media import check_image
 from flagharness.model import media_of
 
 logger = logging.getLogger(__name__)
+
+MEANT_KEYS = (
+    "question",
+    "question_type",
+    "answer",
+    "options",
+    "img_path",
+    "video_path",
+    "audio_path",
+    "sub_task",
+)
 
 
 @dataclass
@@ -50,6 +62,10 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
         except FOREIGN_FAILURES as error:  # a prompt function of the task; reported
             problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
             continue
+        known = task.annotations[sample.question_id].get("data_error")
+        if known:
+            problems.setdefault(index, []).append(str(known))
+            continue
         sizes.update(dict.fromkeys(paths, 0))
         wanted.append((index, paths))
 
@@ -70,6 +86,7 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     lines = [f"row {index + 1} (question_id {ids[index]!r}): {text}" for index, text in run.bad_rows.items()]
     if not run.rows:
         raise DataError(f"{run.name}: the data holds no row.")
+    _refuse_misspelt_keys(run)
     if task.evaluator is not None:
         _warn_of_hidden_answers(run)
         unscorable = task.evaluator.problems([task.annotations[question_id] for question_id in ids])
@@ -93,4 +110,22 @@ def _warn_of_hidden_answers(run: TaskRun) -> None:
     if any(row.get("answer") is not None for row in rows):
         return
     keys = sorted({key for row in rows for key in row})
-    logger.warning("%s: no row has an `answer`: it is asked, but not scored.%s", run.name, did_you_mean("answer", keys))
+    logger.warning(
+        "%s: no row has an `answer`: it is asked, but not scored.%s", run.name, did_you_mean("answer", keys)
+    )
+
+
+def _refuse_misspelt_keys(run: TaskRun) -> None:
+    """A key that no row has while all rows have one very much like it: nobody means that.
+
+    Raises:
+        DataError: Naming both keys.
+    """
+    rows = list(run.task.annotations.values())
+    everywhere = set(rows[0]).intersection(*rows) - set(MEANT_KEYS)
+    for key in MEANT_KEYS:
+        if not any(key in row for row in rows):
+            for near in difflib.get_close_matches(key, everywhere, n=1, cutoff=0.8):
+                raise DataError(
+                    f"{run.name}: no row has `{key}`, but all have `{near}`. Rename it, or drop it."
+                )

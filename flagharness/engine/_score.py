@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -47,13 +49,14 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     try:
         metrics, verdicts = scorer.score()
     except FOREIGN_FAILURES as error:
+        what = f"{type(run.task.evaluator).__name__} failed at {_place(error)}: {type(error).__name__}: {error}"
         raise ScoringError(
-            f"{run.name}: {type(run.task.evaluator).__name__} failed: {type(error).__name__}: {error}. The "
-            f"predictions are safe; after the repair, score them again with --without-infer."
+            f"{run.name}: {what}. The predictions are safe; after the repair, score them again with --without-infer."
         ) from error
     counts: dict[str, int | None] = {**count_outcomes(verdicts)}
     if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
         counts["parse_failures"] = None  # only the task's own code knows what it could not read
+    metrics = _without_nan(metrics, run)
     result = {
         **metrics,
         "counts": counts,
@@ -64,6 +67,25 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     }
     write_json(run.folder.result, result)
     return result
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line of the innermost frame: in a task's own code, what its writer needs to know."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+def _without_nan(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
+    """Replace top-level numbers that are none by null, and say so: no other reader of JSON would take them."""
+    odd = [key for key, value in metrics.items() if isinstance(value, float) and not math.isfinite(value)]
+    result = {key: None if key in odd else value for key, value in metrics.items()}
+    notes = [str(result["note"])] if result.get("note") else []
+    if odd:
+        notes.append(f"{', '.join(odd)} came out as no number")
+    expected = run.task.config.meta.get("rows")
+    if isinstance(expected, int) and expected != len(run.task.dataset):
+        notes.append(f"the data holds {len(run.task.dataset)} rows, the benchmark {expected}")
+    return {**result, "note": "; ".join(notes)} if notes else result
 
 
 class _Scorer:

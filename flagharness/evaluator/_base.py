@@ -113,7 +113,12 @@ class BaseEvaluator:
 
     def _verdict(self, annotation: Mapping[str, Any], prediction: Prediction | None) -> Verdict:
         if prediction is not None and prediction.ok:
-            return self.score(annotation, prediction)
+            verdict = self.score(annotation, prediction)
+            if not isinstance(verdict, Verdict):
+                raise TypeError(f"{type(self).__name__}.score must return a Verdict, got {verdict!r:.80}")
+            if verdict.outcome == "no_response" and prediction.truncated and prediction.reason:
+                verdict.outcome = "unfinished_reasoning"
+            return verdict
         outcome = "missing"
         if prediction is not None:
             is_data = (prediction.error or {}).get("type") == "data_error"

@@ -175,7 +175,9 @@ class EndpointClient:
         import aiohttp
         import httpx2
 
-        request = self._http.build_request("POST", self._targets[url], headers=self._headers[url], content=body)
+        request = self._http.build_request(
+            "POST", self._targets[url], headers=self._headers[url], content=body
+        )
         try:
             reply = await self._http.send(request, stream=self._config.stream)
             if self._config.stream and reply.status_code == 200:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,14 +51,17 @@ class Request:
 
     @property
     def text(self) -> str:
-        """All text of the user turns, joined."""
-        return "".join(
-            part
-            for message in self.messages
-            if message.role == "user"
-            for part in message.parts
-            if isinstance(part, str)
-        )
+        """The text of the user turns. A medium between texts leaves a mark there: ``<image N>``, N-th of images."""
+        pieces: list[str] = []
+        seen: Counter[str] = Counter()
+        for part in (part for message in self.messages if message.role == "user" for part in message.parts):
+            if isinstance(part, str):
+                pieces.append(part)
+            else:
+                seen[part.kind] += 1
+                if pieces:
+                    pieces.append(f"<{part.kind} {seen[part.kind]}>")
+        return "".join(pieces)
 
 
 CUT_OFF_REASONS = frozenset(

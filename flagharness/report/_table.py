@@ -51,13 +51,15 @@ def _note(task: Mapping[str, Any]) -> str:
     total, truncated = counts.get("total") or 0, counts.get("truncated") or 0
     notes = []
     if task.get("error"):
-        notes.append(f"{task['status']}: {task['error'].splitlines()[0]}")
+        notes.append(f"{task['status']}: {' '.join(task['error'].split()[:60])}")
     if task.get("note"):
         notes.append(str(task["note"]))
     open_rows = total - (counts.get("answered") or 0)
     if total and open_rows:
         why = f" (the last: {task['last_failure'][:200]})" if task.get("last_failure") else ""
-        notes.append(f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them")
+        notes.append(
+            f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them"
+        )
     if total and truncated > 0.05 * total:
         notes.append(f"{truncated} of {total} answers were cut off by the token limit; raise max_tokens")
     return "; ".join(notes)

@@ -53,8 +53,8 @@ def _pictures(
     table = read_image_tsv(_table(folder, case["columns"], rows), MediaStore(folder))
     return {
         "prepared": [row["index"] for row in table.rows],
-        "skipped": [entry["index"] for entry in table.skipped],
-        "log": "2 rows prepared, 1 left out" if "2 rows prepared, 1 left out" in caplog.text else caplog.text,
+        "broken": [row["index"] for row in table.rows if row["img_path"] == "unreadable-picture"],
+        "log": told if (told := "2 rows have their picture, 1 a broken one") in caplog.text else caplog.text,
     }
 
 

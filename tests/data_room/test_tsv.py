@@ -196,7 +196,7 @@ def test_pictures_are_stored_and_rows_point_to_them(tmp_path: Path) -> None:
     assert table.rows[1] == {"index": "5", "question": "one", "answer": "2", "img_path": "img/5.png"}
 
 
-def test_undecodable_pictures_are_left_out_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_rows_with_broken_pictures_stay_and_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = picture(2, "JPEG")
     path = write_table(
         tmp_path / "t.tsv",
@@ -214,22 +214,17 @@ def test_undecodable_pictures_are_left_out_and_told(tmp_path: Path, caplog: pyte
     )
     with caplog.at_level(logging.WARNING):
         table = read_image_tsv(path, MediaStore(tmp_path / "out"))
-    assert [row["index"] for row in table.rows] == ["good", "also good"]
-    reasons = {entry["index"]: entry["reason"] for entry in table.skipped}
-    assert list(reasons) == [
-        "cut text",
-        "cut file",
-        "half a list",
-        "page",
-        "refers to one of them",
-        "nothing",
-    ]
+    broken = ["cut text", "cut file", "half a list", "page", "refers to one of them"]
+    assert [row["index"] for row in table.rows] == ["good", *broken, "also good"]
+    reasons = {row["index"]: row["data_error"] for row in table.rows if row["img_path"] == "unreadable-picture"}
+    assert list(reasons) == broken
+    assert [entry["index"] for entry in table.skipped] == ["nothing"]
     assert "not base64" in reasons["cut text"]
     assert "the picture " in reasons["cut file"]
     assert "holds no picture" in reasons["page"]
-    assert "row 'cut text', which is left out itself" in reasons["refers to one of them"]
-    assert "neither image nor image_path" in reasons["nothing"]
-    assert "2 rows prepared, 6 left out" in caplog.text
+    assert "row 'cut text', which cannot be used" in reasons["refers to one of them"]
+    assert "neither image nor image_path" in table.skipped[0]["reason"]
+    assert "2 rows have their picture, 5 a broken one, 1 none (left out)" in caplog.text
     assert "row 'page'" in caplog.text
     assert sorted(file.name for file in (tmp_path / "out" / "img").iterdir()) == ["also_good.png", "good.png"]
 
@@ -258,7 +253,7 @@ def test_a_cell_of_64_characters_is_a_reference_and_one_of_65_a_picture(tmp_path
     rows = read_image_tsv(path, MediaStore(tmp_path / "out")).rows
     assert rows[0]["img_path"] == rows[1]["img_path"]
     path = write_table(tmp_path / "u.tsv", ["index", "image"], [["0", b64(picture(0))], ["1", "k" * 65]])
-    assert read_image_tsv(path, MediaStore(tmp_path / "out2")).skipped[0]["index"] == "1"
+    assert "not base64" in read_image_tsv(path, MediaStore(tmp_path / "out2")).rows[1]["data_error"]
 
 
 def test_pictures_named_by_path_are_taken_from_beside_the_table(tmp_path: Path) -> None:
@@ -278,8 +273,8 @@ def test_pictures_named_by_path_are_taken_from_beside_the_table(tmp_path: Path) 
     table = read_image_tsv(path, MediaStore(tmp_path / "out"))
     assert table.rows[0]["img_path"] == "img/images_a.png"
     assert table.rows[1]["img_path"] == ["img/images_a.png", "img/images_b_a.png"]
-    assert [entry["index"] for entry in table.skipped] == ["3", "4"]
-    assert "none.png does not exist" in table.skipped[0]["reason"]
+    assert [row["index"] for row in table.rows if "data_error" in row] == ["3", "4"]
+    assert "none.png does not exist" in table.rows[2]["data_error"]
     other = read_image_tsv(
         write_table(tmp_path / "u.tsv", ["index", "image_path"], [["1", "a.png"]]),
         MediaStore(tmp_path / "out2"),
@@ -298,5 +293,5 @@ def test_an_index_that_comes_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_table_without_any_picture_is_refused(tmp_path: Path) -> None:
     path = write_table(tmp_path / "t.tsv", ["index", "image"], [["1", ""], ["2", "x" * 70]])
-    with pytest.raises(DataError, match=r"no row has a picture(.|\n)*row '1'(.|\n)*row '2'"):
+    with pytest.raises(DataError, match=r"no row has a picture(.|\n)*row '2'(.|\n)*row '1'"):
         read_image_tsv(path, MediaStore(tmp_path / "out"))

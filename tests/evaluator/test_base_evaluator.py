@@ -159,7 +159,7 @@ def test_the_answer_tag_can_be_changed() -> None:
 def test_a_reply_cut_inside_its_reasoning_is_no_answer() -> None:
     row = {"question_type": "multiple-choice", "options": _ABCD, "answer": "B"}
     verdict = _verdict(row, "", finish_reason="length", reason="It might be B")
-    assert (verdict.outcome, verdict.truncated, verdict.correct) == ("no_response", True, False)
+    assert (verdict.outcome, verdict.truncated, verdict.correct) == ("unfinished_reasoning", True, False)
 
 
 def test_a_refusal_is_scored_and_marked() -> None:

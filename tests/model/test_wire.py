@@ -203,4 +203,4 @@ def test_a_request_gives_its_images_in_order_and_its_user_text() -> None:
     )
     request = Request("1", 0, messages, (b"one", b"video", b"two"), {})
     assert request.images == [b"one", b"two"]
-    assert request.text == "first second"
+    assert request.text == "first <video 1><image 2>second"

@@ -90,6 +90,7 @@ class Task:
         options.pop("start_method", None)  # FlagEvalMM's; there is no evaluation process to start here
         if isinstance(options.get("eval_func"), str):
             options["eval_func"] = self._function(options["eval_func"], "get_result", f"{where}.eval_func")
+        _check_eval_func(options.get("eval_func"), where)
         evaluator = _construct(cls, {**options, "base_dir": str(self.folder)}, where)
         if not isinstance(evaluator, BaseEvaluator):
             raise ConfigError(
@@ -198,6 +199,23 @@ class Task:
             "evaluator": snapshot(self.config.evaluator),
             "meta": snapshot(self.config.meta),
         }
+
+
+def _check_eval_func(function: Any, where: str) -> None:
+    """Refuse before anything is asked what could not be called once everything is answered."""
+    if function is None:
+        return
+    if not callable(function):
+        raise ConfigError(f"{where}.eval_func must be a file or a function, got {function!r}.")
+    try:
+        inspect.signature(function).bind({}, [])
+    except TypeError as error:
+        raise ConfigError(
+            f"{where}.eval_func: {getattr(function, '__name__', function)} cannot be called as "
+            f"get_result(annotations, predictions): {error}."
+        ) from error
+    except ValueError:
+        return  # a built-in without a signature
 
 
 def _as_paths(value: Any) -> tuple[Path, ...]:

@@ -68,6 +68,8 @@ def load_task_config(path: Path, overrides: Mapping[str, Any] | None = None) -> 
     name = dataset["name"]
     if not _SAFE_NAME.fullmatch(name) or name in (".", "..") or name != name.strip():
         raise ConfigError(f"{path}: dataset.name {name!r} cannot be a folder name: no '/', '\\' or '..'.")
+    if not isinstance(dataset.get("data_root", ""), (str, Path, type(None))):
+        raise ConfigError(f"{path}: dataset.data_root must be a folder, got {dataset['data_root']!r}.")
     evaluator = _dict(values, "evaluator", path)
     if evaluator is not None and not isinstance(evaluator.get("type"), str):
         raise ConfigError(f"{path}: evaluator.type must name a class, got {evaluator.get('type')!r}.")
@@ -175,6 +177,8 @@ def _explain_duplicate_bases(path: Path) -> str:
 
 
 def _set_dotted(values: dict[str, Any], dotted: str, value: Any, path: Path) -> None:
+    if dotted.startswith("config.") and isinstance((values.get("dataset") or {}).get("config"), dict):
+        dotted = f"dataset.{dotted}"  # the variable `config` was copied into the dataset when the file ran
     *parents, last = dotted.split(".")
     here: Any = values
     for parent in parents:
@@ -224,6 +228,6 @@ def _dict(values: Mapping[str, Any], key: str, path: Path) -> dict[str, Any] | N
 def _class_files(values: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:
     files = _dict(values, key, path) or {}
     for file, cls in files.items():
-        if not isinstance(cls, str):
+        if not isinstance(cls, str) or not isinstance(file, str):
             raise ConfigError(f"{path}: {key} maps a file to a class name: {file!r}: {cls!r} is not one.")
     return files

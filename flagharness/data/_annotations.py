@@ -90,7 +90,11 @@ def _path_problems(key: str, value: object) -> list[str]:
     ]
     if len(paths) != (len(value) if isinstance(value, list) else 1):
         return [f"{key} must be a path or a list of paths, got {_kind(value)}"]
-    return [f"{key} {path!r} leads out of the data folder" for path in paths if _leads_out(path)]
+    return [
+        f"{key} {path!r} {'holds a NUL character' if chr(0) in path else 'leads out of the data folder'}"
+        for path in paths
+        if "\0" in path or _leads_out(path)
+    ]
 
 
 def _leads_out(path: str) -> bool:

@@ -62,6 +62,11 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
         except FOREIGN_FAILURES as error:  # a prompt function of the task; reported
             problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
             continue
+        if not _is_unicode(sample.question_id) or not _is_unicode(sample.text):
+            problems.setdefault(index, []).append(
+                "holds half of a surrogate pair, which no request can carry"
+            )
+            continue
         known = task.annotations[sample.question_id].get("data_error")
         if known:
             problems.setdefault(index, []).append(str(known))
@@ -89,6 +94,9 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     _refuse_misspelt_keys(run)
     if task.evaluator is not None:
         _warn_of_hidden_answers(run)
+        for key in task.evaluator.detailed_keys:
+            if not any(key in row for row in task.annotations.values()):
+                logger.warning("%s: detailed_keys names `%s`, which no row has.", run.name, key)
         unscorable = task.evaluator.problems([task.annotations[question_id] for question_id in ids])
         if unscorable:
             raise DataError(f"{run.name}: {len(unscorable)} rows cannot be scored:\n{listing(unscorable)}")
@@ -100,6 +108,14 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     if lines:
         logger.warning("%s: %d of %d rows are skipped:\n%s", run.name, len(lines), run.rows, listing(lines))
     return volume
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _warn_of_hidden_answers(run: TaskRun) -> None:

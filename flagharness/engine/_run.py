@@ -25,7 +25,7 @@ from flagharness.engine._spec import (
     RunSpec,
     TaskRun,
 )
-from flagharness.errors import ConfigError, EndpointError, FlagHarnessError
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, EndpointError, FlagHarnessError
 from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
 from flagharness.run import (
     Journal,
@@ -219,9 +219,10 @@ class Engine:
         try:
             run.result = score()
             run.status = "answered" if run.task.evaluator is None else "scored"
-        except FlagHarnessError as error:
+        except FOREIGN_FAILURES as error:
             logger.debug("scoring failed", exc_info=error)
-            self._fail(run, str(error))
+            known = isinstance(error, FlagHarnessError)
+            self._fail(run, str(error) if known else f"scoring failed: {type(error).__name__}: {error}")
 
     def _say_what_changed(self, run: TaskRun, model: ModelConfig) -> None:
         before = (run.folder.read_json(run.folder.config) or {}).get("model") or {}

@@ -49,7 +49,9 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     try:
         metrics, verdicts = scorer.score()
     except FOREIGN_FAILURES as error:
-        what = f"{type(run.task.evaluator).__name__} failed at {_place(error)}: {type(error).__name__}: {error}"
+        what = (
+            f"{type(run.task.evaluator).__name__} failed at {_place(error)}: {type(error).__name__}: {error}"
+        )
         raise ScoringError(
             f"{run.name}: {what}. The predictions are safe; after the repair, score them again with --without-infer."
         ) from error

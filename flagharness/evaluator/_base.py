@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flagharness.errors import did_you_mean
+from flagharness.errors import ConfigError, did_you_mean
 from flagharness.evaluator._rules import RULES, question_type_of
 from flagharness.evaluator._tally import breakdown, headline_block
 from flagharness.evaluator._verdict import Verdict, combine
@@ -46,6 +46,8 @@ class BaseEvaluator:
         **kwargs: Any,
     ) -> None:
         self.detailed_keys = [detailed_keys] if isinstance(detailed_keys, str) else list(detailed_keys or [])
+        if not all(isinstance(key, str) for key in self.detailed_keys):
+            raise ConfigError(f"detailed_keys must be annotation keys, got {detailed_keys!r}.")
         self.eval_func = eval_func
         self.answer_tag = answer_tag
         self.base_dir = base_dir

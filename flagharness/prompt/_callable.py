@@ -47,6 +47,8 @@ class PromptCallable:
             text = self._function(**arguments)
         except FOREIGN_FAILURES as error:
             raise DataError(f"{where}: {type(error).__name__}: {error}") from error
+        if text is not None and not isinstance(text, (str, int, float)):
+            raise DataError(f"{where}: returned {text!r:.80}, which is no text")
         return "" if text is None else str(text)
 
 

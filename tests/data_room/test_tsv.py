@@ -196,7 +196,9 @@ def test_pictures_are_stored_and_rows_point_to_them(tmp_path: Path) -> None:
     assert table.rows[1] == {"index": "5", "question": "one", "answer": "2", "img_path": "img/5.png"}
 
 
-def test_rows_with_broken_pictures_stay_and_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_rows_with_broken_pictures_stay_and_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     whole = picture(2, "JPEG")
     path = write_table(
         tmp_path / "t.tsv",
@@ -216,7 +218,9 @@ def test_rows_with_broken_pictures_stay_and_are_told(tmp_path: Path, caplog: pyt
         table = read_image_tsv(path, MediaStore(tmp_path / "out"))
     broken = ["cut text", "cut file", "half a list", "page", "refers to one of them"]
     assert [row["index"] for row in table.rows] == ["good", *broken, "also good"]
-    reasons = {row["index"]: row["data_error"] for row in table.rows if row["img_path"] == "unreadable-picture"}
+    reasons = {
+        row["index"]: row["data_error"] for row in table.rows if row["img_path"] == "unreadable-picture"
+    }
     assert list(reasons) == broken
     assert [entry["index"] for entry in table.skipped] == ["nothing"]
     assert "not base64" in reasons["cut text"]

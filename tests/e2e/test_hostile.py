@@ -61,8 +61,8 @@ def test_scoring_again_uses_the_answers_of_the_last_run_and_no_others(
 def test_rows_that_always_fail_do_not_keep_a_run_from_the_others(
     endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Path
 ) -> None:
-    endpoint.script = lambda call: endpoint.fails(400, "too long") if call.asked < 10 else str(call.asked)
-    arguments = ("--tasks", make_task(16).config, "--cfg", make_model(num_workers=1), "--output-dir", out)
+    endpoint.script = lambda call: endpoint.fails(400, "too long") if call.asked < 14 else str(call.asked)
+    arguments = ("--tasks", make_task(20).config, "--cfg", make_model(num_workers=1), "--output-dir", out)
     assert run_here(*arguments).returncode == 1  # nothing but refusals so far: it stops
     assert run_here(*arguments).returncode == 3
     assert files_of().counts["answered"] == 6
@@ -72,7 +72,14 @@ def test_rows_that_always_fail_do_not_keep_a_run_from_the_others(
     ("place", "status"), [("evaluate.py", 1), ("config", 2), ("process.py", 1), ("model", 3)]
 )
 def test_sys_exit_in_foreign_code_is_a_failure(
-    place: str, status: int, endpoint: Any, make_task: Any, make_model: Any, run_here: Any, out: Path, tmp_path: Path
+    place: str,
+    status: int,
+    endpoint: Any,
+    make_task: Any,
+    make_model: Any,
+    run_here: Any,
+    out: Path,
+    tmp_path: Path,
 ) -> None:
     model = make_model()
     task = make_task(2)
@@ -91,7 +98,9 @@ def test_sys_exit_in_foreign_code_is_a_failure(
             "dataset = dict(type='VqaBaseDataset', config=config, name='toy')\n"
         )
     else:
-        model = _model_file(tmp_path, "class Mine:\n    def generate(self, request):\n        raise SystemExit(0)")
+        model = _model_file(
+            tmp_path, "class Mine:\n    def generate(self, request):\n        raise SystemExit(0)"
+        )
     endpoint.script = lambda call: str(call.asked)
     ran = run_here("--tasks", task.config, "--cfg", model, "--output-dir", out)
     assert ran.returncode == status
@@ -113,7 +122,11 @@ def test_an_evaluator_may_sort_its_rows_but_not_pass_one_without_an_answer(
     task = make_task(4, evaluator=evaluator, files={"evaluate.py": own})
     run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out)
     result = files_of().result
-    assert (result["accuracy"], result["accuracy_by_task_code"], result["range"]) == (75.0, 100.0, [75.0, 100.0])
+    assert (result["accuracy"], result["accuracy_by_task_code"], result["range"]) == (
+        75.0,
+        100.0,
+        [75.0, 100.0],
+    )
     assert "marked correct by the task's own code" in result["note"]
     rows = {row["question_id"]: row for row in files_of().evaluated}
     assert [rows[str(n)]["raw_answer"] for n in (0, 2, 3)] == ["0", "2", "3"]
@@ -133,7 +146,9 @@ def test_a_reply_that_drips_for_ever_is_a_time_out(
         connection, _ = server.accept()
         with connection:
             connection.recv(1 << 16)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+            )
             while not stop.wait(0.05):
                 try:
                     connection.sendall(b" ")
@@ -144,7 +159,14 @@ def test_a_reply_that_drips_for_ever_is_a_time_out(
     thread.start()
     url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
     started = time.monotonic()
-    run_here("--tasks", make_task(1).config, "--cfg", make_model(url=url, timeout=0.5, max_retries=0), "--output-dir", out)
+    run_here(
+        "--tasks",
+        make_task(1).config,
+        "--cfg",
+        make_model(url=url, timeout=0.5, max_retries=0),
+        "--output-dir",
+        out,
+    )
     stop.set()
     server.close()
     thread.join()
@@ -159,7 +181,9 @@ def test_an_endpoint_without_the_model_is_left_out_and_named(
         endpoint.fails(404, "no such model") if call.path.startswith("/empty") else str(call.asked)
     )
     urls = [endpoint.url.replace("/v1", "/empty/v1"), endpoint.url]
-    ran = run_here("--tasks", make_task(6).config, "--cfg", make_model(url=urls, num_workers=1), "--output-dir", out)
+    ran = run_here(
+        "--tasks", make_task(6).config, "--cfg", make_model(url=urls, num_workers=1), "--output-dir", out
+    )
     assert (ran.returncode, files_of().counts["answered"]) == (0, 6)
     assert sum(call.path.startswith("/empty") for call in endpoint.calls) == 1
     assert "/empty/v1/chat/completions refuses every request and is left out: no such model" in ran.stderr
@@ -175,7 +199,9 @@ def test_odd_line_ends_and_error_objects_in_a_stream(
     cut = event(choices=[{"delta": {"content": "There are 1"}}])
     broken = event(object="error", message="engine died", code=500)
     endpoint.script = lambda call: (
-        endpoint.streams(good, "data: [DONE]") if call.asked == 0 else endpoint.streams(cut, broken, "data: [DONE]")
+        endpoint.streams(good, "data: [DONE]")
+        if call.asked == 0
+        else endpoint.streams(cut, broken, "data: [DONE]")
     )
     model = make_model(stream=True, max_retries=0)
     run_here("--tasks", make_task(2).config, "--cfg", model, "--output-dir", out)
@@ -209,7 +235,9 @@ def test_values_that_json_cannot_hold_cost_no_answer(
 def test_misspelt_and_missing_things_are_told_before_anything_is_asked(
     endpoint: Any, make_task: Any, make_model: Any, make_rows: Any, run_here: Any, out: Path
 ) -> None:
-    rows = [{"anwser" if key == "answer" else key: value for key, value in row.items()} for row in make_rows(3)]
+    rows = [
+        {"anwser" if key == "answer" else key: value for key, value in row.items()} for row in make_rows(3)
+    ]
     ran = run_here("--tasks", make_task(rows).config, "--cfg", make_model(), "--output-dir", out)
     assert (ran.returncode, len(endpoint.calls)) == (1, 0)
     assert "no row has `answer`, but all have `anwser`" in ran.stderr
@@ -234,7 +262,9 @@ def test_a_secret_is_cut_out_before_a_reply_is_cut_short(
     endpoint: Any, make_task: Any, make_model: Any, run_here: Any, out: Path
 ) -> None:
     key = "sk-test-FAKE123-" + "0123456789" * 4
-    endpoint.script = lambda call: endpoint.sends(b"x" * 180 + call.headers["Authorization"].encode(), status=500)
+    endpoint.script = lambda call: endpoint.sends(
+        b"x" * 180 + call.headers["Authorization"].encode(), status=500
+    )
     model = make_model(api_key=key, max_retries=0)
     ran = run_here("--tasks", make_task(2).config, "--cfg", model, "--output-dir", out)
     written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())

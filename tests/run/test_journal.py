@@ -184,7 +184,9 @@ def test_a_torn_last_line_is_dropped_and_only_that_line(
     with _open(tmp_path) as journal:
         assert (_answer(journal, "1"), _answer(journal, "2")) == ("A", None)
         assert journal.torn_lines == 1
-    assert caplog.messages == [f"{file}: 1 line(s) that hold no prediction (cut short by a crash?) were dropped."]
+    assert caplog.messages == [
+        f"{file}: 1 line(s) that hold no prediction (cut short by a crash?) were dropped."
+    ]
 
 
 def test_a_line_appended_after_a_torn_one_can_be_read(tmp_path: Path) -> None:
@@ -290,7 +292,9 @@ def test_a_torn_line_is_told_of_the_file_that_holds_it(
     (tmp_path / "b.jsonl").write_bytes(dump_line(_good("1", "A").to_json()))
     with _open(tmp_path) as journal:
         assert journal.torn_lines == 1
-    assert caplog.messages == [f"{tmp_path / 'a.jsonl'}: 1 line(s) that hold no prediction (cut short by a crash?) were dropped."]
+    assert caplog.messages == [
+        f"{tmp_path / 'a.jsonl'}: 1 line(s) that hold no prediction (cut short by a crash?) were dropped."
+    ]
 
 
 def test_closing_twice_or_unused_is_harmless(tmp_path: Path) -> None:

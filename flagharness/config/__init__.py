@@ -1,10 +1,11 @@
 """Task and model configurations: find, load, check, record."""
 
 from flagharness.config._find import all_task_configs, bundled_folder, find_task_config
-from flagharness.config._model import ModelConfig, chat_completions_url, load_model_config
+from flagharness.config._model import ModelConfig, load_model_config
 from flagharness.config._modules import TaskModules
 from flagharness.config._snapshot import REMOVED, snapshot, source_digest
 from flagharness.config._task import TaskConfig, load_task_config
+from flagharness.config._url import chat_completions_url
 
 __all__ = [
     "REMOVED",

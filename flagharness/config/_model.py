@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import orjson
 
 from flagharness.config._find import bundled_folder
 from flagharness.config._snapshot import REMOVED, snapshot
+from flagharness.config._url import chat_completions_url, secrets_in_url, without_credentials
 from flagharness.errors import ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
@@ -25,9 +26,6 @@ logger = logging.getLogger(__name__)
 SHORTEST_SECRET = 8
 """Keys such as "EMPTY" or "none" are no secrets, and words that short must not be cut out of answers."""
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
-_SECRET_IN_QUERY = re.compile(
-    r"(?i)((?:^|&)[^=&]*(?:key|token|secret|code|sig|signature|auth|password)[^=&]*=)([^&]*)"
-)
 _SECRET_NAME = re.compile(r"(?i)key|tok|secret|pass|auth")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
@@ -286,38 +284,8 @@ def _endpoints(values: dict[str, Any], where: str, secrets: list[str], needed: b
     resolved = [_resolved(url, key, where, secrets) for url in urls]
     endpoints = tuple(chat_completions_url(url, where) for url in resolved)
     for url in endpoints:
-        parts = urlsplit(url)
-        secrets.extend(
-            [parts.password or "", *(secret for _, secret in _SECRET_IN_QUERY.findall(parts.query))]
-        )
+        secrets.extend(secrets_in_url(url))
     return endpoints
-
-
-def chat_completions_url(url: str, where: str = "url") -> str:
-    """Return the chat-completions URL that a full URL or a base URL means.
-
-    Example:
-        >>> chat_completions_url("http://127.0.0.1:8000")
-        'http://127.0.0.1:8000/v1/chat/completions'
-        >>> chat_completions_url("https://host/api/v1/")
-        'https://host/api/v1/chat/completions'
-        >>> chat_completions_url("https://host/v1/chat/completions?api-version=2024-10-21")
-        'https://host/v1/chat/completions?api-version=2024-10-21'
-    """
-    try:
-        parts = urlsplit(url.strip())
-        _ = parts.port
-    except ValueError as error:
-        raise ConfigError(f"{where}: {_without_credentials(url)!r} is not a URL: {error}.") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{where}: {_without_credentials(url)!r} is not an http:// or https:// URL.")
-    host = parts.hostname
-    if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host) or ".." in host:
-        raise ConfigError(f"{where}: {host!r} is no host name.")
-    path = parts.path.rstrip("/")
-    if not path.endswith("/chat/completions"):
-        path = (path or "/v1") + "/chat/completions"
-    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
 def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str, str]:
@@ -393,21 +361,10 @@ def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
         }
     for key in ("url", "base_url"):
         if isinstance(shown.get(key), str):
-            shown[key] = _without_credentials(shown[key])
+            shown[key] = without_credentials(shown[key])
         elif isinstance(shown.get(key), list):
-            shown[key] = [_without_credentials(str(url)) for url in shown[key]]
+            shown[key] = [without_credentials(str(url)) for url in shown[key]]
     return shown
-
-
-def _without_credentials(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url.rpartition("@")[2]
-    host = parts.netloc.rpartition("@")[2]
-    netloc = f"{REMOVED}@{host}" if "@" in parts.netloc else host
-    query = _SECRET_IN_QUERY.sub(rf"\1{REMOVED}", parts.query)
-    return urlunsplit((parts.scheme, netloc, parts.path, query, parts.fragment))
 
 
 _KNOWN = (

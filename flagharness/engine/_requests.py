@@ -43,14 +43,11 @@ class RequestBuilder:
         )
 
     def settings(self) -> str:
-        """Return the digest of everything but the question that decides an answer."""
-        identity = [
-            self._identity,
-            dict(self._model.sampling),
-            self._limits_identity,
-            self._model.system_prompt,
-            self._model.reasoning_tags,
-        ]
+        """Return the digest of what all answers of a run have in common: model, sampling, system prompt.
+
+        Every part of it is part of each request hash, so an answer that is kept has the same settings.
+        """
+        identity = [self._identity, dict(self._model.sampling), self._model.system_prompt]
         return hashlib.sha256(dump_line(identity)).hexdigest()[:12]
 
     def read(self, sample: Sample) -> Question:

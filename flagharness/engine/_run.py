@@ -16,7 +16,7 @@ from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
 from flagharness.engine._records import differences, is_finished, model_record, now, task_summary, versions
 from flagharness.engine._requests import RequestBuilder
-from flagharness.engine._score import score_task
+from flagharness.engine._score import score_task, visible
 from flagharness.engine._spec import (
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -206,12 +206,14 @@ class Engine:
     def _score(self, run: TaskRun) -> None:
         journal = run.journal
         assert journal is not None
+        assert self.spec.model is not None
+        tags = self.spec.model.reasoning_tags
 
         def lookup(index: int, inference: int) -> Prediction | None:
             if index in run.bad_rows:
                 return run.prediction_of_bad_row(index, inference)
             location = run.answers.get((index, inference))
-            return journal.read(location) if location else None
+            return visible(journal.read(location), tags) if location else None
 
         self._finish_scoring(run, lambda: score_task(run, lookup, write_predictions=True))
 
@@ -270,9 +272,12 @@ class Engine:
         stored_infers = (stored.get("run") or {}).get("num_infers")
         run.num_infers = stored_infers if isinstance(stored_infers, int) else saved.num_infers
         ids = run.ids
+        tags = self.spec.model.reasoning_tags if self.spec.model else answered_by.get("reasoning_tags")
         self._finish_scoring(
             run,
-            lambda: score_task(run, lambda index, k: saved.get(ids[index], k), write_predictions=False),
+            lambda: score_task(
+                run, lambda index, k: visible(saved.get(ids[index], k), tags), write_predictions=False
+            ),
         )
 
     # --- dry run ----------------------------------------------------------------------------------------------

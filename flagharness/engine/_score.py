@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 import math
@@ -20,6 +21,7 @@ from flagharness.evaluator import (
     count_outcomes,
     headline_block,
 )
+from flagharness.model import split_reasoning
 from flagharness.run import Prediction, merge_inferences, write_json, write_json_list
 
 logger = logging.getLogger(__name__)
@@ -88,6 +90,16 @@ def _without_nan(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
     if isinstance(expected, int) and expected != len(run.task.dataset):
         notes.append(f"the data holds {len(run.task.dataset)} rows, the benchmark {expected}")
     return {**result, "note": "; ".join(notes)} if notes else result
+
+
+def visible(prediction: Prediction | None, tags: Sequence[str] | None) -> Prediction | None:
+    """Take reasoning out of an answer that was given before these tags were named in the model config."""
+    if prediction is None or not tags or not any(tag in prediction.answer for tag in tags):
+        return prediction
+    reason, answer = split_reasoning(prediction.answer, (tags[0], tags[1]))
+    return dataclasses.replace(
+        prediction, answer=answer, reason="\n".join(filter(None, (prediction.reason, reason)))
+    )
 
 
 class _Scorer:

@@ -33,7 +33,7 @@ class Prediction:
     response_id: str | None = None
     request_hash: str | None = None
     settings: str | None = None
-    """Digest of model, sampling and media limits: what a run's answers have in common."""
+    """Digest of model, sampling and system prompt: what a run's answers have in common."""
     inference: int = 0
     model: str | None = None
     """The model name that the endpoint reported."""

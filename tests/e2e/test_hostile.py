@@ -270,3 +270,34 @@ def test_a_secret_is_cut_out_before_a_reply_is_cut_short(
     written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
     assert b"sk-test" not in written
     assert "sk-test" not in ran.output
+
+
+def test_reasoning_tags_named_later_apply_to_the_answers_that_are_kept(
+    endpoint: Any, make_task: Any, make_model: Any, run_here: Any, files_of: Any, out: Path
+) -> None:
+    endpoint.script = lambda call: f"<reflect>9</reflect> {call.asked} <reflect>or 7"
+    task = make_task(3)
+    run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out)
+    assert files_of().result["accuracy"] == 0.0
+    endpoint.script = lambda call: f"<reflect>9</reflect> {call.asked}"
+    run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out, "--overwrite")
+    asked = len(endpoint.calls)
+    model = make_model(reasoning_tags=["<reflect>", "</reflect>"])
+    run_here("--tasks", task.config, "--cfg", model, "--output-dir", out)
+    run_here("--tasks", task.config, "--without-infer", "--output-dir", out)
+    assert len(endpoint.calls) == asked
+    assert (files_of().result["accuracy"], files_of().counts["answered"]) == (100.0, 3)
+    assert [row["reason"] for row in files_of().evaluated] == ["9", "9", "9"]
+
+
+def test_an_answer_kept_under_new_limits_is_scored_again_as_well(
+    endpoint: Any, make_task: Any, make_model: Any, make_rows: Any, run_here: Any, files_of: Any, out: Path
+) -> None:
+    endpoint.script = lambda call: str(call.asked)
+    text_only = [{key: value for key, value in row.items() if key != "img_path"} for row in make_rows(3)]
+    task = make_task(text_only)
+    run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out)
+    run_here("--tasks", task.config, "--cfg", make_model(max_long_side=64), "--output-dir", out)
+    assert len(endpoint.calls) == 3
+    assert run_here("--tasks", task.config, "--without-infer", "--output-dir", out).returncode == 0
+    assert files_of().counts["answered"] == 3

@@ -234,7 +234,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
     return dataclasses.replace(
         config,
         source=_without_secrets(raw),
-        secrets=tuple(sorted({s for s in secrets if len(s) >= SHORTEST_SECRET})),
+        secrets=_all_forms(secrets),
     )
 
 
@@ -301,6 +301,12 @@ def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str
     }
     secrets.extend(resolved.values())
     return resolved
+
+
+def _all_forms(secrets: list[str]) -> tuple[str, ...]:
+    """Return each secret as it is and as JSON text would quote it, longest first."""
+    forms = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1])}
+    return tuple(sorted((form for form in forms if len(form) >= SHORTEST_SECRET), key=lambda f: (-len(f), f)))
 
 
 def _header_value(value: str | None, key: str, where: str) -> str:

@@ -53,6 +53,10 @@ def without_credentials(url: str) -> str:
 
 
 def secrets_in_url(url: str) -> list[str]:
-    """Return the password and the secret query values of a URL."""
+    """Return the user, the password and the secret query values of a URL."""
     parts = urlsplit(url)
-    return [parts.password or "", *(secret for _, secret in _SECRET_IN_QUERY.findall(parts.query))]
+    return [
+        parts.username or "",
+        parts.password or "",
+        *(secret for _, secret in _SECRET_IN_QUERY.findall(parts.query)),
+    ]

@@ -161,7 +161,9 @@ class EndpointClient:
         if fault.fatal and url not in self._refusing:
             self._refusing.add(url)
             if len(self._in_flight) > 1:
-                logger.warning("%s refuses every request and is left out: %s", url, fault.message)
+                logger.warning(
+                    "%s refuses every request and is left out: %s", self._targets[url], fault.message
+                )
         if fault.fatal and len(self._refusing) < len(self._in_flight):
             fault.fatal = False  # the others may still answer; this request goes to one of them at once
             return False
@@ -184,11 +186,16 @@ class EndpointClient:
                 return await self._streamed(reply)
             content = self._scrubbed(await reply.aread())
         except (httpx2.HTTPError, aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
-            raise _transport_fault(error, url, self._config.timeout) from error
+            raise _transport_fault(error, self._targets[url], self._config.timeout) from error
         if reply.status_code == 200:
             return read_reply(content, self._config.reasoning_tags)
         raise fault_of_status(
-            reply.status_code, reply.headers, error_message(content), url, self._body_keys, time.time()
+            reply.status_code,
+            reply.headers,
+            error_message(content),
+            self._targets[url],
+            self._body_keys,
+            time.time(),
         )
 
     async def _streamed(self, reply: httpx2.Response) -> Response:

@@ -58,21 +58,21 @@ class Preparation:
         Small files by their content, larger ones by size and time of change.
         """
         beside = self.processor.parent
-        files = [path for path in beside.iterdir() if path.suffix in _DATA_ENDINGS and path.is_file()]
+        found = [path for path in beside.iterdir() if path.suffix in _DATA_ENDINGS and path.is_file()]
         source = str(self.config.get("dataset_path") or "")
         for base in (beside, Path.cwd()):
             path = base / Path(source).expanduser()
             if source and path.exists() and path.resolve() != beside:
-                files += (
-                    [path]
-                    if path.is_file()
-                    else sorted(p for p in path.rglob("*") if p.is_file())[:_MOST_FILES]
-                )
+                found.append(path)
                 break
-        return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(files))}
+        return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(found))}
 
 
 def _fingerprint(path: Path) -> str:
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())[:_MOST_FILES]
+        lines = "\n".join(f"{file.relative_to(path)} {_fingerprint(file)}" for file in files)
+        return f"{len(files)} files {hashlib.sha256(lines.encode()).hexdigest()[:16]}"
     facts = path.stat()
     return file_digest(path)[:16] if facts.st_size <= 1 << 20 else f"{facts.st_size}-{facts.st_mtime_ns}"
 

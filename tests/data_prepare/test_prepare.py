@@ -471,3 +471,46 @@ def test_two_that_want_the_same_data_at_once_prepare_it_once(
         logger.removeHandler(hears)
     assert len(source.calls) == 1
     assert results == [make().folder] * 2
+
+
+def test_a_changed_local_source_prepares_again(tmp_path: Path) -> None:
+    folder = tmp_path / "task"
+    (folder / "pictures").mkdir(parents=True)
+    (folder / "pictures" / "a.txt").write_text("one")
+    (folder / "labels.csv").write_text("a,1\n")
+    (folder / "process.py").write_text("")
+    config = {"processed_dataset_path": "local", "split": "test", "dataset_path": "pictures"}
+    preparation = Preparation(config=config, processor=folder / "process.py", cache=tmp_path / "cache")
+    runs: list[str] = []
+
+    def process(cfg: Any) -> None:
+        runs.append((folder / "labels.csv").read_text())
+        target = Path(cfg.processed_dataset_path) / cfg.split
+        target.mkdir(parents=True)
+        (target / "data.json").write_text('[{"question_id": 1, "question": "?"}]')
+
+    for change in (None, None, "labels.csv", None, "pictures/a.txt", "pictures/b.txt", None):
+        if change:
+            (folder / change).write_text("changed")
+        prepare(preparation, lambda: process)
+    assert len(runs) == 4
+
+
+def test_preparing_without_a_split_leaves_other_splits_alone(tmp_path: Path) -> None:
+    processor = tmp_path / "process.py"
+    processor.write_text("")
+
+    def process(cfg: Any) -> None:
+        target = Path(cfg.processed_dataset_path) / (cfg.get("split") or "")
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "data.json").write_text('[{"question_id": 1, "question": "?"}]')
+
+    for split in ("", "val"):
+        config = {"processed_dataset_path": "both", "split": split}
+        prepare(Preparation(config=config, processor=processor, cache=tmp_path / "c"), lambda: process)
+    whole = Preparation(
+        config={"processed_dataset_path": "both", "split": ""}, processor=processor, cache=tmp_path / "c"
+    )
+    prepare(whole, lambda: process, force=True)
+    assert (tmp_path / "c" / "both" / "val" / "data.json").is_file()
+    assert (tmp_path / "c" / "both" / "val" / "manifest.json").is_file()

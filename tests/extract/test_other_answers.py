@@ -21,13 +21,30 @@ from flagharness.extract import (
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("Yes", "yes"), ("no.", "no"), ("**Yes**", "yes"), ("Yes, the stone carries a death notice.", "yes"),
-        ("No, there is not.", "no"), ("Answer: no", "no"), ("The answer is yes.", "yes"), ("<answer>No</answer>", "no"),
-        ("\\boxed{Yes}", "yes"), ("是", "yes"), ("否", "no"), ("不是", "no"), ("maybe", None), ("not sure", None),
-        ("I do not know", None), ("", None), ("yes or no?", None), ("notice", None), ("eyes", None),
-        ("<think>yes</think>No", "no"), ("<think>yes", None), ("Answer: yes\nNo wait.\nAnswer: no", "no"),
+        ("Yes", "yes"),
+        ("no.", "no"),
+        ("**Yes**", "yes"),
+        ("Yes, the stone carries a death notice.", "yes"),
+        ("No, there is not.", "no"),
+        ("Answer: no", "no"),
+        ("The answer is yes.", "yes"),
+        ("<answer>No</answer>", "no"),
+        ("\\boxed{Yes}", "yes"),
+        ("是", "yes"),
+        ("否", "no"),
+        ("不是", "no"),
+        ("maybe", None),
+        ("not sure", None),
+        ("I do not know", None),
+        ("", None),
+        ("yes or no?", None),
+        ("notice", None),
+        ("eyes", None),
+        ("<think>yes</think>No", "no"),
+        ("<think>yes", None),
+        ("Answer: yes\nNo wait.\nAnswer: no", "no"),
     ],
-)  # fmt: skip
+)
 def test_yes_or_no(text: str, value: str | None) -> None:
     assert extract_yes_no(text).value == value
 
@@ -35,12 +52,23 @@ def test_yes_or_no(text: str, value: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("42", 42), ("3.14", 3.14), ("-2", -2), ("1,200", 1200), ("20 m2", 20), ("$130,000", 130000), ("50%", 50),
-        ("$80,000 + $50,000 = $130,000 in total.", 130000), ("The answer is 7.", 7), ("\\boxed{12} of 13", 12),
-        ("<answer>5</answer> 6", 5), ("Answer: 3\nThat took 10 minutes.", 3), ("none", None), ("", None),
+        ("42", 42),
+        ("3.14", 3.14),
+        ("-2", -2),
+        ("1,200", 1200),
+        ("20 m2", 20),
+        ("$130,000", 130000),
+        ("50%", 50),
+        ("$80,000 + $50,000 = $130,000 in total.", 130000),
+        ("The answer is 7.", 7),
+        ("\\boxed{12} of 13", 12),
+        ("<answer>5</answer> 6", 5),
+        ("Answer: 3\nThat took 10 minutes.", 3),
+        ("none", None),
+        ("", None),
         ("<think>1</think> 2", 2),
     ],
-)  # fmt: skip
+)
 def test_numbers(text: str, value: float | None) -> None:
     assert extract_number(text).value == value
 
@@ -48,11 +76,20 @@ def test_numbers(text: str, value: float | None) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("Paris", "Paris"), ("Paris.", "Paris"), ('"Paris"', "Paris"), ("**Paris**", "Paris"),
-        ("<answer>Paris</answer>", "Paris"), ("\\boxed{Paris}", "Paris"), ("Long story.\nAnswer: Paris", "Paris"),
-        ("答案是巴黎", "巴黎"), ("<think>Rome?</think>Paris", "Paris"), ("", None), ("  ", None), ("3.5", "3.5"),
+        ("Paris", "Paris"),
+        ("Paris.", "Paris"),
+        ('"Paris"', "Paris"),
+        ("**Paris**", "Paris"),
+        ("<answer>Paris</answer>", "Paris"),
+        ("\\boxed{Paris}", "Paris"),
+        ("Long story.\nAnswer: Paris", "Paris"),
+        ("答案是巴黎", "巴黎"),
+        ("<think>Rome?</think>Paris", "Paris"),
+        ("", None),
+        ("  ", None),
+        ("3.5", "3.5"),
     ],
-)  # fmt: skip
+)
 def test_short_answers(text: str, value: str | None) -> None:
     assert extract_short_answer(text).value == value
 
@@ -74,9 +111,29 @@ def test_a_span_lies_inside_the_reply(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["A", "(A) ", "a b ", "\\boxed{", "{", "answer ", "<answer>", "<think>", "1,", "1 ", "yes or ", "is ", "**", "\n",
-     "option A or ", "Answer: A\n", '"answer": ', "not ", "答案", " "],
-)  # fmt: skip
+    [
+        "A",
+        "(A) ",
+        "a b ",
+        "\\boxed{",
+        "{",
+        "answer ",
+        "<answer>",
+        "<think>",
+        "1,",
+        "1 ",
+        "yes or ",
+        "is ",
+        "**",
+        "\n",
+        "option A or ",
+        "Answer: A\n",
+        '"answer": ',
+        "not ",
+        "答案",
+        " ",
+    ],
+)
 def test_no_reply_makes_a_reader_slow(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     labels, options = list("ABCD"), ["red", "green", "blue", "a b"]

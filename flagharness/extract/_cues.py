@@ -35,7 +35,7 @@ STRONG = re.compile(
     ){_FILL}
     | (?=[答正最结])(?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*
         (?:是|为|选|填|:|=|→|\s)+{_FILL}
-    | 答案{_FILL}
+    | 答案[\]\s]*{_FILL}
     | 选(?!项|手|举|用|出)(?:择(?!题)|取|了|中|的是|为|是|:|\s)*{_FILL}
     """,
     re.VERBOSE,
@@ -45,7 +45,7 @@ STRONG = re.compile(
 CONCLUSION = re.compile(
     rf"""
     \b(?:(?:think|believe|guess|say|suppose|conclude|match(?:es)?|fits|so|thus|therefore|hence|but|rather|instead
-        |finally|overall|accordingly|consequently|[a-z]+ly)\b
+        |looks?\s+like|corresponds\s+to|finally|overall|accordingly|consequently|[a-z]+ly)\b
         |(?:yes|no|sure|okay|ok|well|wait|actually),),?(?:\s+that\b)?{_FILL}
     | (?:而是|应该是|应是|应为|就是|便是|故|因此|所以){_FILL}
     """,
@@ -72,7 +72,8 @@ PREDICATE = re.compile(
        (?:the\s+|my\s+|our\s+)?(?:(?:final|only|single|most|one)\s+)*
        (?:correct\b|answers?\b|best\b|(?:appropriate|suitable|accurate|plausible|likely|fitting)\b
           |right(?=\s*(?:[.,;!\n)]|$|because|since|as\b|answer|option|choice|one\b)))
-     | (?:选项|项|都|均|是|为){0,4}正确(?!率)""",
+     | \s+(?:the\s+)(?:correct|best|right)\s+(?:answer|option|choice)\b
+    | (?:选项|项|都|均|是|为){0,4}正确(?!率)""",
     re.VERBOSE,
 )
 """Follows a label: "B is correct"."""
@@ -82,6 +83,7 @@ _NOT_BEFORE = re.compile(
     r"|\b(?:if|whether|unless|suppose|assuming|assume|might|could|may|would\s+you|people|someone|students?)\s+"
     r"(?:that\s+)?(?:the\s+|my\s+|your\s+|its\s+)?(?:correct\s+|final\s+|right\s+|best\s+|also\s+)?$"
     r"|\b(?:wrong|incorrect)\s+[a-z]+\s+$"
+    r"|\b(?:all|any|anything|everything|nothing|none|least)\s+$|\b(?:unless|whether)\b[^.,;:!?\n]{0,24}$"
     r"|\b(?:wrong|incorrect|initial|first|previous|earlier|other|another|tempting|to|least\s+likely)\s+(?:the\s+)?$"
     r"|(?:[不别没未非勿]|如果|假如|假设|若|是否|错误)[^.,;:!?\n]{0,3}$",
     re.IGNORECASE,
@@ -110,6 +112,12 @@ CORRECTION = re.compile(
     r"|(?=[不更错纠重修])(?:不对|更正|错了|纠正|重新|修正)",
 )
 """Takes an answer given before it back."""
+
+RETRACTED = re.compile(
+    r"\b(?:wait|actually|hmm|oops|sorry|no)[,.\s]{1,4}(?:no[,.\s]{1,4})?(?:that|this|it)(?:'s|\s+is|\s+was)\s+"
+    r"(?:wrong|incorrect|not\s+(?:right|correct))[.!\s]*$"
+)
+"""Ends a reply that takes its answer back and gives no other."""
 
 REFUSAL = re.compile(
     r"\b(?:cannot|can't|could\s?n't|could\s+not|unable|do\s+not\s+know|don't\s+know|not\s+sure|unclear|no\s+idea"

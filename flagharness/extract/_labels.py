@@ -22,7 +22,7 @@ _SEPARATOR = re.compile(
     r"(?:(?:option|choice)\s+)?",
     re.IGNORECASE,
 )
-_LIST_END = re.compile(r"\s*(?:[.,;/&)\]!?\n]|$|or\b|and\b|are\b|both\b|和|或|都|均)")
+_LIST_END = re.compile(r"\s*(?:[.,;/&)\]!?\n]|$|or\b|and\b|are\b|both\b|和|或|都|均|正确|对)")
 
 
 class Label(NamedTuple):

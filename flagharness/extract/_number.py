@@ -11,16 +11,22 @@ from flagharness.extract._reply import Part, boxed, fold, json_field, last_match
 _DIGITS = r"(?:[0-9]+(?:(?:,|\{,\})[0-9]{3}(?![0-9]))*(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_^.])(?P<sign>(?<![\w)])[-+])?"
-    r"(?:(?<!/)(?P<over>[0-9]+)/(?P<under>[0-9]+)(?![0-9/.])"
+    r"(?:(?<!/)(?:(?P<whole>[0-9]+)\s(?=[0-9]+/))?(?P<over>[0-9]+)/(?P<under>[0-9]+)(?![0-9/.])"
     r"|\\[dt]?frac\s?\{(?P<latex_over>[0-9]+)\}\s?\{(?P<latex_under>[0-9]+)\}"
     rf"|(?P<number>{_DIGITS})(?:[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?![A-Za-z0-9])"
-    r"|\s?(?:[×x]|\\times)\s?10\s?\^\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?)?)"
+    r"|\s?(?:[×x]|\\times)\s?10(?:\s?\^\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?|(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}))"
+    r"|\s?(?P<scale>thousand\b|million\b|billion\b|trillion\b|万|亿))?)"
 )
 _CUE = re.compile(
-    r"\b(?:answer|total|result)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?(?:\s*[:=]|\s+(?:is|are|equals)\b)"
+    r"\b(?:answer|total|result)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?(?:\s*[:=]|\s+(?:is|are|equals)\b(?!\s+not\b))"
     r"|答案\s*(?:应该|应|就)?\s*(?:是|为|:)+",
     re.IGNORECASE,
 )
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8}
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_MINUS = re.compile(r"\b(?:minus|negative) (?=[0-9])", re.IGNORECASE)
+_DENIED = re.compile(r"(?:\bnot|n't)\s+(?:exactly\s+)?$", re.IGNORECASE)
+_REMARK = re.compile(r"\s*\([^()\n]*\)[\s.!]*$")
 _EQUALS = re.compile(r"[=≈]")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -29,7 +35,8 @@ _UNITS = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen 
 _DECADES = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {word: value for value, word in enumerate(_DECADES.split(), 2)}
 _WORDS = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-]+(?P<one>{'|'.join(list(_UNITS)[1:10])}))?|(?P<unit>{'|'.join(_UNITS)}))\b",
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[\s-]+(?P<one>{'|'.join(list(_UNITS)[1:10])}))?|(?P<unit>{'|'.join(_UNITS)}))\b"
+    r"(?!\s+(?:hundred|thousand|million|billion))",
     re.IGNORECASE,
 )
 
@@ -61,7 +68,10 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
         return Extraction(None, "unfinished_reasoning")
     if not part.text:
         return Extraction(None, "no_response")
-    part = Part(fold(part.text.replace("-$", "$-")), part.start)
+    plain = _MINUS.sub(
+        lambda match: "-".rjust(len(match[0])), part.text.replace("–", "-").replace("-$", "$-")
+    )
+    part = Part(fold(plain), part.start)
     marked = (
         ("answer_tag", tagged(part, answer_tag)),
         ("boxed", boxed(part)),
@@ -85,7 +95,7 @@ def _after_cue(part: Part) -> Part | None:
 
 def _first_number(part: Part, rule: str) -> Extraction[float] | None:
     last = last_match(_EQUALS, part.text)
-    if last is not None:
+    if last is not None and not _explains(part.text, last):
         found = _first_number(part.cut(last.end()), rule)
         if found is not None:
             return found
@@ -96,10 +106,19 @@ def _first_number(part: Part, rule: str) -> Extraction[float] | None:
     return None
 
 
+def _explains(text: str, equals: re.Match[str]) -> bool:
+    """Whether an equals sign only explains the one number before it: "12 = 3 * 4"."""
+    before = len(_NUMBER.findall(text[: equals.start()]))
+    return before == 1 and len(_NUMBER.findall(text[equals.end() :])) > 1
+
+
 def _last_number(part: Part) -> Extraction[float] | None:
+    remark = _REMARK.search(part.text)
+    if remark is not None and _NUMBER.search(part.text, 0, remark.start()):
+        part = part.cut(0, remark.start())  # "12 apples (6 red and 6 green)" are 12
     for match in reversed(list(_NUMBER.finditer(part.text))):
         value = _value(match)
-        if value is not None:
+        if value is not None and not _DENIED.search(part.text, max(0, match.start() - 16), match.start()):
             return Extraction(value, "last_number", part.span(match.start(), match.end()))
     return None
 
@@ -119,9 +138,11 @@ def _value(match: re.Match[str]) -> float | None:
     over, under = match["over"] or match["latex_over"], match["under"] or match["latex_under"]
     if over is not None:
         value = float(over) / float(under) if float(under) else math.inf
+        value += float(match["whole"] or 0)
     else:
         digits = match["number"].replace("{,}", "").replace(",", "")
-        value = float(f"{digits}e{match['exponent'] or match['power'] or 0}")
+        power = match["exponent"] or match["power"] or (match["raised"] or "").translate(_RAISED)
+        value = float(f"{digits}e{power or _SCALES.get((match['scale'] or '').lower(), 0)}")
     if not math.isfinite(value):
         return None
     return -value if match["sign"] == "-" else value

@@ -38,11 +38,18 @@ class OptionTexts:
         for text, label in texts:
             if text and text not in names:
                 self._labels[text] = label if text not in self._labels else ""  # two alike tell nothing
+        self._compact: dict[str, str] = {}
+        for plain, label in self._labels.items():
+            compact = _compact(plain)
+            self._compact[compact] = label if compact not in self._compact else ""
         self._longest_reply = 2 * sum(map(len, self._labels)) + 100
 
     def exact(self, text: str) -> str | None:
         """Return the label of the option whose text is all there is."""
-        return (self._labels.get(_plain(text)) or None) if self._labels else None
+        if not self._labels:
+            return None
+        plain = _plain(text)
+        return self._labels.get(plain) or self._compact.get(_compact(plain)) or None
 
     def contained(self, text: str) -> list[OptionMatch]:
         """Return the options named in a short text: the longest where they overlap, without those ruled out.
@@ -122,12 +129,23 @@ def _without_label(option: str, label: str) -> str:
     return option
 
 
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_GAP_BEFORE_UNIT = re.compile(r"(?<=[0-9])\s+(?=[a-z%°])")
+
+
 def _plain(text: str) -> str:
     text = " ".join(text.strip(_EDGE).lower().split())
     for article in _ARTICLES:
         if text.startswith(article):
             return text[len(article) :]
     return text
+
+
+def _compact(text: str) -> str:
+    """Write numbers one way: "3 cm" as "3cm", "1,000" as "1000"."""
+    if not any(character.isdigit() for character in text):
+        return text
+    return _GAP_BEFORE_UNIT.sub("", _THOUSANDS.sub("", text))
 
 
 @lru_cache(maxsize=4096)

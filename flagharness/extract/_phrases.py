@@ -21,6 +21,7 @@ from flagharness.extract._mentions import option_named
 from flagharness.extract._reply import lowered
 from flagharness.extract._row import WRAPPING, Hit, Row
 
+_Announced = tuple[int, int, "Reading | None"]
 _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
 
 
@@ -31,6 +32,8 @@ def announced_answer(row: Row, text: str) -> Hit | None:
     readings = [(start, pos, row.reading(text, pos)) for start, pos in cues]
     readings += _predicated(row, text, lower)
     readings.sort(key=lambda item: item[1])
+    if row.many:
+        readings = _joined(text, readings)
     failure: Hit | None = None
     for start, pos, reading in reversed(readings):
         hit = _committed(row, text, start, pos, reading)
@@ -44,6 +47,17 @@ def announced_answer(row: Row, text: str) -> Hit | None:
         if hit is not None and announced(text, start, hit.end):
             return hit
     return failure
+
+
+def _joined(text: str, readings: list[_Announced]) -> list[_Announced]:
+    """Where several may be right, "A is correct. C is correct." names both: join the last such readings into one."""
+    said = [(start, pos, reading) for start, pos, reading in readings if reading is not None and start == pos]
+    meant = [reading for start, _, reading in said if announced(text, start, reading.end)]
+    if len(meant) < 2 or readings[-1][2] is not meant[-1]:
+        return readings
+    labels = tuple(label for reading in meant for label in reading.labels)
+    start, pos, last = said[-1]
+    return [*readings[:-1], (start, pos, Reading(labels, last.end, any(reading.hedged for reading in meant)))]
 
 
 def _predicated(row: Row, text: str, lower: str) -> Iterator[tuple[int, int, Reading | None]]:

@@ -9,8 +9,8 @@ from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, vi
 
 _WORD = re.compile(r"[A-Za-z]+|[\u4e00-\u9fff]+")
 _MEANING = {
-    "yes": "yes",
-    "no": "no",
+    **dict.fromkeys(("yes", "yeah", "yep", "yup", "肯定", "肯定的"), "yes"),
+    **dict.fromkeys(("no", "nope", "否定", "否定的"), "no"),
     **dict.fromkeys(
         ("是", "是的", "对", "对的", "正确", "有", "有的", "存在", "可以", "能", "会", "没错"), "yes"
     ),
@@ -33,6 +33,14 @@ _MEANING = {
         "no",
     ),
 }
+_WHOLE = {"true": "yes", "false": "no"}
+"""Words that answer only where they are all there is: prose says "true" of other things."""
+_NO_ANSWER = re.compile(
+    r"\bno\s+(?:visible\s+|such\s+)?(?:idea|clue|image|picture|photo|video|way|information)\b"
+    r"|(?:\b(?:not|never|cannot)|n't)\s+(?:[a-z]+\s+)?[\"']?(?:yes|no)\b",
+    re.IGNORECASE,
+)
+"""What holds the word and does not answer: "no idea", "not yes", "can't say yes"."""
 _CUE = re.compile(
     r"\banswer\b(?:\s+to\s+(?:the|this|your)\s+question)?\s*(?:is\b|:|=)[\s:\"'(]*(yes|no)\b(?!\s+(?:or|and)\b)"
     r"|答案\s*(?:是|为|:)?[\s:\"]*(yes|no|[\u4e00-\u9fff]+)",
@@ -80,11 +88,16 @@ def extract_yes_no(text: str, *, answer_tag: str = "answer") -> Extraction[str]:
 
 
 def _read_words(part: Part, rule: str) -> Extraction[str]:
+    bare = part.text.strip(" \t\n.!*\"'()").lower()
+    if bare in _WHOLE:
+        start = part.text.lower().index(bare)
+        return Extraction(_WHOLE[bare], rule, part.span(start, start + len(bare)))
     first: re.Match[str] | None = None
     value = None
+    silent = [match.span() for match in _NO_ANSWER.finditer(part.text)]
     for word in _WORD.finditer(part.text):
         meaning = _MEANING.get(word[0].lower())
-        if meaning is None or meaning == value:
+        if meaning is None or meaning == value or any(a <= word.start() < b for a, b in silent):
             continue
         if first is not None:
             return Extraction(None, "ambiguous")

@@ -11,13 +11,17 @@ from functools import lru_cache
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _EDGE = " \t\n.,;:!?\"'`*_()[]{}<>。，；：！？、“”‘’「」（）"
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_AROUND_SEPARATORS = re.compile(r"\s*([,;:/])\s*")
 _LEADING_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
 _NUMBER = re.compile(r"[$€£¥]?\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d{1,3})?)\s*(.*)", re.DOTALL)
 # A unit starts with a letter: "3/4" is not 3, "10^6" is not 10, and "2x3" is no 2 with a unit x3.
 _UNIT = re.compile(
-    r"(?:%|°\s*[cf]?|(?!x\d)[a-zμ\u4e00-\u9fff][a-zμ/^\d\u4e00-\u9fff]{0,11})\.?", re.IGNORECASE
+    r"(?:%|°\s*[cf]?|(?!x\d|hundred|thousand|million|billion|trillion|dozen|[万亿千百])[a-zμ\u4e00-\u9fff][a-zμ/^\d\u4e00-\u9fff]{0,11})\.?",
+    re.IGNORECASE,
 )
 _COPULA = re.compile(r"[^.!?;\n]{1,300}\b(?:is|are|was|were|says|reads|shows|equals)\s+([^!?;\n]{1,200})")
+_CHINESE_COPULA = re.compile(r"(?:[^。！？]{0,60}[^不没])?[是为]([^。！？]{1,60})")
+_YES_OR_NO = re.compile(r"(yes|no),[^,]{1,60}")
 _SMALL_WORDS = frozenset(
     (
         "on",
@@ -68,6 +72,7 @@ def normalize_answer(text: str) -> str:
         'red car'
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("−", "-")
+    folded = _AROUND_SEPARATORS.sub(r"\1", folded)
     folded = _LEADING_POINT.sub("0.", _THOUSANDS.sub("", folded.replace("**", "")))
     without = _ARTICLES.sub(" ", folded.strip(_EDGE))
     bare = " ".join((without if without.strip(_EDGE) else folded).strip(_EDGE).split())
@@ -76,9 +81,10 @@ def normalize_answer(text: str) -> str:
 
 def _stated(said: str) -> list[str]:
     """Return what a one-sentence reply states after its last copula, with and without small words before it."""
-    match = _COPULA.fullmatch(said)
+    match = _COPULA.fullmatch(said) or _CHINESE_COPULA.fullmatch(said)
     if match is None:
-        return []
+        word = _YES_OR_NO.match(said)
+        return [word[1]] if word else []
     words = match[1].split()
     readings = [" ".join(words)]
     while len(words) > 1 and words[0] in _SMALL_WORDS:

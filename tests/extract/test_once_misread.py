@@ -1,0 +1,113 @@
+"""Replies that were once read wrongly, of every kind of answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from flagharness.extract import (
+    extract_choice,
+    extract_choices,
+    extract_number,
+    extract_short_answer,
+    extract_yes_no,
+)
+from flagharness.metric import answers_match
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("【答案】B", "B"),
+        ("Looks like B", "B"),
+        ("This corresponds to B.", "B"),
+        ("That makes B the correct answer.", "B"),
+        ("3cm", "A"),
+        ("1,000", "B"),
+        ("The least likely is A", None),
+        ("Unless the answer is A", None),
+        ("The answer is A. No wait, that's wrong.", None),
+        ("The answer is A. No wait, that's wrong. It is B.", "B"),
+    ],
+)
+def test_one_choice(text: str, value: str | None) -> None:
+    assert extract_choice(text, "ABCD", ["3 cm", "1000", "a cat", "a dog"]).value == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A、C正确",
+        "A选项正确，C选项正确，B、D错误",
+        "A is correct. C is correct.",
+        "(A)(C)",
+        "A C",
+        "A+C",
+        "AC正确",
+        "【答案】AC",
+    ],
+)
+def test_several_choices(text: str) -> None:
+    assert extract_choices(text, "ABCD").value == "AC"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("True", "yes"),
+        ("False.", "no"),
+        ("Yeah", "yes"),
+        ("Nope", "no"),
+        ('{"answer": true}', "yes"),
+        ("答案是肯定的", "yes"),
+        ("The answer is not yes", None),
+        ("I can't say yes", None),
+        ("No idea", None),
+        ("I cannot see the image, no image was provided.", None),
+        ("A false ceiling hangs there", None),
+    ],
+)
+def test_yes_or_no(text: str, value: str | None) -> None:
+    assert extract_yes_no(text).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("\\frac{1}{2}", 0.5),
+        ("\\boxed{\\frac{1}{2}}", 0.5),
+        ("minus 5", -5),
+        ("–5", -5),
+        ("3–5", 5),
+        ("one hundred", None),
+        ("2 million", 2e6),
+        ("1万", 1e4),
+        ("2 1/2", 2.5),
+        ("3 × 10⁸", 3e8),
+        ("12 apples (6 red and 6 green)", 12),
+        ("answer is 12 = 3*4", 12),
+        ("The answer is 3 * 4 = 12", 12),
+        ("The answer is not 4", None),
+    ],
+)
+def test_numbers(text: str, value: float | None) -> None:
+    assert extract_number(text).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "truth", "same"),
+    [
+        ("C#", "C#", True),
+        ("(1, 2)", "(1,2)", True),
+        ("是红色", "红色", True),
+        ("不是红色", "红色", False),
+        ("Yes, it is.", "yes", True),
+        ("No, it is not.", "yes", False),
+        ("5 million", "5", False),
+        ("5万", "5", False),
+        ("5 m", "5", True),
+    ],
+)
+def test_short_answers(text: str, truth: str, same: bool) -> None:
+    found = extract_short_answer(text).value
+    assert found is not None
+    assert answers_match(found, truth) is same

@@ -22,6 +22,7 @@ from flagharness.prompt import option_labels
 
 ALPHABET = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LISTED_OPTION = re.compile(r"^\s*[(\[]?([A-Z])[.):\]]\s", re.MULTILINE)
+_LIST_SEPARATOR = re.compile(r"\s*(?:[,;/&+、，；和]|\band\b|\s)\s*(?:and\b\s*)?", re.IGNORECASE)
 _YES = {"yes", "true", "1", "y", "是", "对", "正确"}
 _NO = {"no", "false", "0", "n", "否", "不", "错", "错误", "不是"}
 
@@ -79,14 +80,21 @@ def _choice_truth(annotation: Mapping[str, Any]) -> str:
 def _choices_truth(annotation: Mapping[str, Any]) -> str:
     answer = annotation["answer"]
     labels = labels_of(annotation)
-    parts = (
-        [str(part).strip().upper() for part in answer]
-        if isinstance(answer, (list, tuple, set))
-        else re.findall(r"[A-Z]", str(answer).upper().replace("AND", " "))
-    )
+    given = answer if isinstance(answer, (list, tuple, set)) else _listed(str(answer), labels)
+    parts = [str(part).strip().upper() for part in given]
     if not parts or any(part not in labels for part in parts):
         raise ValueError(f"answer {answer!r} is not a set of the labels {labels[0]}-{labels[-1]}")
     return "".join(sorted(set(parts)))
+
+
+def _listed(text: str, labels: Sequence[str]) -> Sequence[str]:
+    """Return the labels of a plain list: "A, C", "A and C", or "AC". A word is none, though made of letters."""
+    text = text.strip("()[]{}., ")
+    parts = _LIST_SEPARATOR.split(text)
+    if len(parts) > 1 or text.upper() in labels:
+        return [part.strip("()[]'\"") for part in parts]
+    known = labels is not ALPHABET  # without labels of its own a row's "AC" must look like one
+    return list(text) if known or (text.isupper() and list(text) == sorted(set(text))) else []
 
 
 def _yes_no_truth(annotation: Mapping[str, Any]) -> str:

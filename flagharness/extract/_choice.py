@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from flagharness.extract._cues import RETRACTED
+from flagharness.extract._cues import retracted
 from flagharness.extract._extraction import Extraction
 from flagharness.extract._lines import bare_reply, first_line, label_reply, labelled_start, last_line
 from flagharness.extract._mentions import exact_text, only_label, only_text
 from flagharness.extract._phrases import announced_answer, concluded_answer, corrected_answer
-from flagharness.extract._reply import Part, boxed, fold, json_field, lowered, tagged, visible_part
+from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
 from flagharness.extract._row import Hit, Row
 
 _COMMITMENTS = (bare_reply, last_line, announced_answer, label_reply, first_line, exact_text)
 _CONCLUSIONS = (concluded_answer, labelled_start)
-_LETTERS = re.compile(
-    r"[\s(\[]*(?:答案[\]\s:是为]*)?([A-Z](?:[\s()\[\],+&/]{0,4}[A-Z])*)[\s)\]]*(?:正确|选项)?[\s.]*"
-)
 _MENTIONS = (only_label, only_text)
 _SEARCHES = (announced_answer, concluded_answer, *_MENTIONS)
 _SEARCHED = 40_000  # characters at the end of a reply in which they look; longer ones go round in circles
@@ -31,8 +27,8 @@ def extract_choice(
     Only the row's own labels count. The rules, in this order: what follows the reasoning; the last answer tag; the
     last box; a JSON answer field; the last phrase that announces an answer ("the answer is B", 故选B) and is not
     negated; a reply that is a label; a leading or a last line that is one; weaker phrases ("it is B"); the one label
-    named ("option B"); an option's text. A later correction ("Wait, ...") replaces an earlier answer. Two labels
-    without a final commitment, and a letter inside prose, read as nothing.
+    named ("option B"); an option's text. A later correction ("Wait, ...") replaces an earlier answer; "No, that's
+    wrong" at the end takes it back. Two labels without a final commitment, and a letter in prose, read as nothing.
 
     Args:
         text: The whole reply.
@@ -89,7 +85,7 @@ def _extract(
         return Extraction(None, "no_response")
     row = Row(tuple(labels), tuple(options or ()), many)
     part = Part(fold(visible.text), visible.start)
-    hit = (_letters_only(row, part.text) if many else None) or _read(row, part, answer_tag)
+    hit = _read(row, part, answer_tag)
     if hit is None:
         return Extraction(None, "unparsed")
     if hit.value is None:
@@ -97,20 +93,10 @@ def _extract(
     if hit.rule != "whole_reply":
         tail = max(0, len(part.text) - _SEARCHED)
         corrected = _shifted(corrected_answer(row, part.text[tail:], max(0, hit.end - tail)), tail)
-        if corrected is None and RETRACTED.search(lowered(part.text[max(hit.end, len(part.text) - 80) :])):
+        if corrected is None and retracted(part.text, hit.end):
             return Extraction(None, "unparsed")
         hit = corrected or hit
     return Extraction(hit.value, hit.rule, part.span(hit.start, hit.end))
-
-
-def _letters_only(row: Row, text: str) -> Hit | None:
-    """A reply to a question with several answers that is nothing but labels: "A C", "(A)(C)", "A+C", "AC正确"."""
-    match = _LETTERS.fullmatch(text) if len(text) < 200 else None
-    letters = [letter for letter in match[1] if letter.isalpha()] if match else []
-    if len(letters) < 2 or len(set(letters)) < len(letters) or not set(letters) <= set(row.labels):
-        return None
-    assert match is not None
-    return row.hit_of(set(letters), "whole_reply", *match.span(1), hedged=False)
 
 
 def _read(row: Row, part: Part, answer_tag: str) -> Hit | None:

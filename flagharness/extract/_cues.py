@@ -35,7 +35,8 @@ STRONG = re.compile(
     ){_FILL}
     | (?=[答正最结])(?:答案|正确的?(?:选项|选择|答案)?|最佳选项|结论)(?:应该|应当|应|就|显然|可能|最终|确实|大概)*
         (?:是|为|选|填|:|=|→|\s)+{_FILL}
-    | 答案[\]\s]*{_FILL}
+    | 答案\]?{_FILL}
+    | mak(?:es|ing)(?=\s[^.:;,?!\n]{{1,24}}\sthe\s+(?:only\s+)?(?:correct|right|best)\b){_FILL}
     | 选(?!项|手|举|用|出)(?:择(?!题)|取|了|中|的是|为|是|:|\s)*{_FILL}
     """,
     re.VERBOSE,
@@ -45,8 +46,10 @@ STRONG = re.compile(
 CONCLUSION = re.compile(
     rf"""
     \b(?:(?:think|believe|guess|say|suppose|conclude|match(?:es)?|fits|so|thus|therefore|hence|but|rather|instead
-        |looks?\s+like|corresponds\s+to|finally|overall|accordingly|consequently|[a-z]+ly)\b
+        |finally|overall|accordingly|consequently|[a-z]+ly)\b
         |(?:yes|no|sure|okay|ok|well|wait|actually),),?(?:\s+that\b)?{_FILL}
+    | (?:^|\b(?:it|this|that|which)\s|[.,;:!\n]\s?)(?:looks\s+like|corresponds\s+to)\b{_FILL}
+    | \b(?:leaves|leaving)\b{_FILL}
     | (?:而是|应该是|应是|应为|就是|便是|故|因此|所以){_FILL}
     """,
     re.VERBOSE,
@@ -72,8 +75,9 @@ PREDICATE = re.compile(
        (?:the\s+|my\s+|our\s+)?(?:(?:final|only|single|most|one)\s+)*
        (?:correct\b|answers?\b|best\b|(?:appropriate|suitable|accurate|plausible|likely|fitting)\b
           |right(?=\s*(?:[.,;!\n)]|$|because|since|as\b|answer|option|choice|one\b)))
-     | \s+(?:the\s+)(?:correct|best|right)\s+(?:answer|option|choice)\b
-    | (?:选项|项|都|均|是|为){0,4}正确(?!率)""",
+       (?!\s*,?\s*but\s+(?:it\s+)?(?:isn't|is\s+not|is\s+wrong)\s*(?:[.,;!\n]|$))
+     | \s+it\s+is\s*(?:[.!]|$)
+     | (?:选项|项|都|均|是|为){0,4}正确(?!率)""",
     re.VERBOSE,
 )
 """Follows a label: "B is correct"."""
@@ -81,16 +85,17 @@ PREDICATE = re.compile(
 _NOT_BEFORE = re.compile(
     r"(?:n't|\b(?:not|never|hardly|doubt)\b)[^.,;:!?\n]{0,24}$"
     r"|\b(?:if|whether|unless|suppose|assuming|assume|might|could|may|would\s+you|people|someone|students?)\s+"
-    r"(?:that\s+)?(?:the\s+|my\s+|your\s+|its\s+)?(?:correct\s+|final\s+|right\s+|best\s+|also\s+)?$"
+    r"(?:that\s+)?(?:the\s+|my\s+|your\s+|its\s+)?(?:correct\s+|final\s+|right\s+|best\s+|also\s+)?"
+    r"(?:(?:answer|option|choice|it)\s+)?$"
     r"|\b(?:wrong|incorrect)\s+[a-z]+\s+$"
-    r"|\b(?:all|any|anything|everything|nothing|none|least)\s+$|\b(?:unless|whether)\b[^.,;:!?\n]{0,24}$"
     r"|\b(?:wrong|incorrect|initial|first|previous|earlier|other|another|tempting|to|least\s+likely)\s+(?:the\s+)?$"
     r"|(?:[不别没未非勿]|如果|假如|假设|若|是否|错误)[^.,;:!?\n]{0,3}$",
     re.IGNORECASE,
 )
+_ALL_BUT = r"\b(?:all|any|anything|every|everything)\s+"
 _REJECTED_BEFORE = re.compile(
     r"(?:n't|\b(?:not|never|neither|nor|no|without|unlike|except|excluding|cannot|(?:rather|other)\s+than|instead\s+of"
-    r"|(?:eliminat|exclud|reject|discard)\w*|rul\w+\s+out))"
+    rf"|{_ALL_BUT}but|(?:eliminat|exclud|reject|discard)\w*|rul\w+\s+out))"
     r"\s+(?:(?:be|is|really|the|an?|options?|choices?|to|on|in|at)\s+)*[(\[\"']?$"
     r"|(?:不是|不选|并非|而非|不可能是|不能是|不在|排除|没有|无)(?:选项)?\s?[(\[\"']?$",
     re.IGNORECASE,
@@ -100,10 +105,15 @@ _VERDICT_AFTER = (
     r"(?:not|n't|wrong|incorrect|false|invalid|ruled|eliminated|excluded|impossible|unlikely|out|too)\b|cannot\b|can't\b|fails?\b)"
     r"|\s*(?:选项|项)?(?:是|就)?(?:不|错|有误|可排除|排除)"
 )
-_REJECTED_AFTER = re.compile(rf"\s*{_VERDICT_AFTER}", re.IGNORECASE)
+_REJECTED_AFTER = re.compile(
+    rf"\s*(?:{_VERDICT_AFTER}|\?+\s*(?:no|nope|not)\b|,?\s*but\s+(?:it\s+|this\s+|that\s+)?(?:is|was)\s?(?:not|n't)"
+    r"\s+(?:really\s+|actually\s+)?one\b|没有(?=\s*(?:[.,;!?\n]|$)))",
+    re.IGNORECASE,
+)
 _LABEL_REJECTED_AFTER = re.compile(
     rf"\s*(?:,?\s*(?:but\s+)?(?:which|that|it|this)\s+)?{_VERDICT_AFTER}", re.IGNORECASE
 )
+_EXCLUDED = re.compile(rf"{_ALL_BUT}$", re.IGNORECASE)
 _CONTRAST = re.compile(r"\b(?:but|rather|instead)\b|而是", re.IGNORECASE)
 _QUESTION = re.compile(r"\s*\?")
 CORRECTION = re.compile(
@@ -113,11 +123,13 @@ CORRECTION = re.compile(
 )
 """Takes an answer given before it back."""
 
-RETRACTED = re.compile(
-    r"\b(?:wait|actually|hmm|oops|sorry|no)[,.\s]{1,4}(?:no[,.\s]{1,4})?(?:that|this|it)(?:'s|\s+is|\s+was)\s+"
-    r"(?:wrong|incorrect|not\s+(?:right|correct))[.!\s]*$"
+_RETRACTION = re.compile(
+    r"[\s.,;:!)}\]\"']*(?:\b(?:no|oh|oops|hmm+|wait|actually|sorry|but)\b[\s,.!]*){0,4}"
+    r"(?:\b(?:that|this|it)\s?(?:'s|is|was)\s+(?:wrong|incorrect|not\s+right|not\s+correct|a\s+mistake)"
+    r"|\bi\s+was\s+(?:wrong|mistaken)|(?:等等|等一下)?[\s,.]*[这那]?(?:不对|错了))[\s.,!]*(?:(?:不对|错了)[\s.,!]*)?$",
+    re.IGNORECASE,
 )
-"""Ends a reply that takes its answer back and gives no other."""
+"""All that follows an answer, and takes it back without another in its place. For short texts."""
 
 REFUSAL = re.compile(
     r"\b(?:cannot|can't|could\s?n't|could\s+not|unable|do\s+not\s+know|don't\s+know|not\s+sure|unclear|no\s+idea"
@@ -128,9 +140,19 @@ REFUSAL = re.compile(
 
 def announced(text: str, start: int, end: int) -> bool:
     """Whether a cue at start, with its label ending at end, is meant: not negated, supposed or asked."""
-    if _NOT_BEFORE.search(text, max(0, start - 48), start) and not _CONTRAST.match(text, start):
+    window = max(0, start - 48)
+    contrast = _CONTRAST.match(text, start)
+    if (_EXCLUDED if contrast else _NOT_BEFORE).search(text, window, start):
         return False
     return not (_QUESTION.match(text, end) or _LABEL_REJECTED_AFTER.match(text, end))
+
+
+_RETRACTION_LENGTH = 120
+
+
+def retracted(text: str, end: int) -> bool:
+    """Whether all that follows an answer takes it back."""
+    return len(text) - end <= _RETRACTION_LENGTH and _RETRACTION.match(text, end) is not None
 
 
 def label_rejected(text: str, start: int, end: int) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 # What may follow a bare A or I that is meant as a label: no article and no pronoun stands before these.
 _FUNCTION_WORDS = (
     "or|and|is|are|was|because|since|as|but|for|due|given|based|with|not|rather|which|where|while|instead|over|both"
-    "|option|choice|matches|fits|would|must|should|has|seems|appears|looks"
+    "|the|it|option|choice|matches|fits|would|must|should|has|seems|appears|looks"
 )
 _ARTICLE = re.compile(rf"[ \t]+(?!(?:{_FUNCTION_WORDS})\b)[A-Za-z0-9]", re.IGNORECASE)
 _NOUN = re.compile(r"\b(?:option|choice|letter)\s*$", re.IGNORECASE)
@@ -22,7 +22,8 @@ _SEPARATOR = re.compile(
     r"(?:(?:option|choice)\s+)?",
     re.IGNORECASE,
 )
-_LIST_END = re.compile(r"\s*(?:[.,;/&)\]!?\n]|$|or\b|and\b|are\b|both\b|和|或|都|均|正确|对)")
+_SEPARATOR_OR_BRACKET = re.compile(rf"(?:{_SEPARATOR.pattern})|(?=[(\[][A-Z][)\]])", re.IGNORECASE)
+_LIST_END = re.compile(r"\s*(?:[.,;/&)\]!?\n]|$|or\b|and\b|are\b|both\b|和|或|都|均|正确(?!率))")
 
 
 class Label(NamedTuple):
@@ -71,6 +72,9 @@ class LabelReader:
             flags,
         )
         self._run = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,26}(?![A-Za-z0-9])", re.IGNORECASE)
+        self._spaced = re.compile(
+            r"(?<![A-Za-z0-9])[A-Z](?:(?:\s?[+|]\s?| )[A-Z]){1,25}(?=\s*(?:[.,;!)\]}\n]|$))"
+        )
 
     def one(self, text: str, pos: int, *, lower: bool = True) -> Label | None:
         """Return the label at a position.
@@ -104,7 +108,7 @@ class LabelReader:
         labels, end, hedged = [first], first.end, False
         # A longer list says a label twice; a text of nothing else would be read again from each of its labels.
         while len(labels) <= len(self.names):
-            separator = _SEPARATOR.match(text, end)
+            separator = (_SEPARATOR if not labels[-1].enclosed else _SEPARATOR_OR_BRACKET).match(text, end)
             if separator is None:
                 break
             label = self.one(text, separator.end(), lower=lower)
@@ -119,19 +123,23 @@ class LabelReader:
         return Reading(tuple(labels), end, hedged)
 
     def run(self, text: str, pos: int) -> Reading | None:
-        """Return labels written without separators ("ABD") at a position; lower case only in ascending order."""
-        match = self._run.match(text, pos)
+        """Return labels written as one word ("ABD", "A B D", "A+B") at a position.
+
+        Lower case counts only without separators and in ascending order.
+        """
+        match = self._run.match(text, pos) or self._spaced.match(text, pos)
         if match is None:
             return None
-        letters = match[0]
+        places = [place for place in range(*match.span()) if text[place].isalpha()]
+        letters = "".join(text[place] for place in places)
         upper = letters.upper()
         if len(set(upper)) != len(upper) or any(letter not in self.names for letter in upper):
             return None
         if letters != upper and (not letters.islower() or list(letters) != sorted(letters)):
             return None
         found = (
-            Label(self.names[letter], pos + i, pos + i + 1, pos + i + 1, False)
-            for i, letter in enumerate(upper)
+            Label(self.names[letter], place, place + 1, place + 1, False)
+            for letter, place in zip(upper, places, strict=True)
         )
         return Reading(tuple(found), match.end(), False)
 

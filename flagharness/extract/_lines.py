@@ -9,7 +9,7 @@ from flagharness.extract._labels import Reading
 from flagharness.extract._row import Hit, Row
 
 _LEAD = re.compile(r"[ \t\"'#>•-]*(?=[A-Za-z0-9(\[{<])")
-_DELIMITER = re.compile(r"\s?[.):\]](?=\s|$|[^\s\d])|[ \t]+[-–—]+\s|,|—|[ \t]+(?:because|since|as|due)\b")
+_DELIMITER = re.compile(r"\s?[.):\]](?=\s|$|[^\s\d])|[ \t]+[-–—]+\s|[,;—]|[ \t]+(?:because|since|as|due)\b")
 _LABELLED = re.compile(r"(?:^|\n|[,;/]\s?)[ \t#>•(\[-]*([A-Z])[.):\]]\s*\S")
 
 

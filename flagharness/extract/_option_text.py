@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,6 +12,10 @@ from flagharness.extract._reply import fold, lowered
 
 _EDGE = " \t\r\n.,;:!?\"'#()[]<>{}"
 _ARTICLES = ("a ", "an ", "the ")
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_LONG_NUMBER = re.compile(r"(?<![0-9.,])[1-9][0-9]{3,14}(?![0-9])")
+_UNIT_SPACE = re.compile(r"(?<=[0-9]) (?=[a-zμ°%])")
+_UNIT_JOINT = re.compile(r"(?<=[0-9])(?=[a-zμ°%])")
 _LETTERS_DIGITS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
@@ -38,18 +42,12 @@ class OptionTexts:
         for text, label in texts:
             if text and text not in names:
                 self._labels[text] = label if text not in self._labels else ""  # two alike tell nothing
-        self._compact: dict[str, str] = {}
-        for plain, label in self._labels.items():
-            compact = _compact(plain)
-            self._compact[compact] = label if compact not in self._compact else ""
         self._longest_reply = 2 * sum(map(len, self._labels)) + 100
+        self._labels |= _spellings(self._labels)
 
     def exact(self, text: str) -> str | None:
         """Return the label of the option whose text is all there is."""
-        if not self._labels:
-            return None
-        plain = _plain(text)
-        return self._labels.get(plain) or self._compact.get(_compact(plain)) or None
+        return (self._labels.get(_plain(text)) or None) if self._labels else None
 
     def contained(self, text: str) -> list[OptionMatch]:
         """Return the options named in a short text: the longest where they overlap, without those ruled out.
@@ -74,12 +72,14 @@ class OptionTexts:
 
     def end_of_text(self, text: str, pos: int, label: str) -> int | None:
         """Return where the label's own option text ends if it stands at the position, else None."""
-        option = next((option for option, name in self._labels.items() if name == label), None)
-        if option is None:
-            return None
-        window = lowered(text[pos : pos + 2 * len(option) + 20])
-        start, end = next(_occurrences(window, option), (0, 0))
-        return pos + end if end and window[:start].strip(_EDGE) in {"", "a", "an", "the"} else None
+        for option, name in self._labels.items():
+            if name != label:
+                continue
+            window = lowered(text[pos : pos + 2 * len(option) + 20])
+            start, end = next(_occurrences(window, option), (0, 0))
+            if end and window[:start].strip(_EDGE) in {"", "a", "an", "the"}:
+                return pos + end
+        return None
 
 
 def _covers(outer: OptionMatch, inner: OptionMatch) -> bool:
@@ -129,10 +129,6 @@ def _without_label(option: str, label: str) -> str:
     return option
 
 
-_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
-_GAP_BEFORE_UNIT = re.compile(r"(?<=[0-9])\s+(?=[a-z%°])")
-
-
 def _plain(text: str) -> str:
     text = " ".join(text.strip(_EDGE).lower().split())
     for article in _ARTICLES:
@@ -141,11 +137,17 @@ def _plain(text: str) -> str:
     return text
 
 
-def _compact(text: str) -> str:
-    """Write numbers one way: "3 cm" as "3cm", "1,000" as "1000"."""
-    if not any(character.isdigit() for character in text):
-        return text
-    return _GAP_BEFORE_UNIT.sub("", _THOUSANDS.sub("", text))
+def _spellings(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return other spellings of the options' numbers: 3cm for 3 cm, 1,000 for 1000; none that two options share."""
+    others: dict[str, str] = {}
+    for text, label in labels.items():
+        plain = _THOUSANDS.sub("", text)
+        grouped = _LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", plain)
+        for number in {text, plain, grouped}:
+            for spelling in {number, _UNIT_SPACE.sub("", number), _UNIT_JOINT.sub(" ", number)}:
+                if spelling not in labels:
+                    others[spelling] = label if others.get(spelling, label) == label else ""
+    return others
 
 
 @lru_cache(maxsize=4096)

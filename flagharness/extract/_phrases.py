@@ -21,19 +21,20 @@ from flagharness.extract._mentions import option_named
 from flagharness.extract._reply import lowered
 from flagharness.extract._row import WRAPPING, Hit, Row
 
-_Announced = tuple[int, int, "Reading | None"]
 _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
+_CAPITALS = re.compile(r"(?<![A-Za-z0-9_'])[A-Z]{1,26}(?![A-Za-z0-9_'])")
 
 
 def announced_answer(row: Row, text: str) -> Hit | None:
     """The last phrase that announces an answer, by its label or else by its option's text."""
     lower = lowered(text)
     cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lower)]
-    readings = [(start, pos, row.reading(text, pos)) for start, pos in cues]
-    readings += _predicated(row, text, lower)
+    readings: list[tuple[int, int, Reading | None]] = [
+        (start, pos, row.reading(text, pos)) for start, pos in cues
+    ]
+    predicated = list(_predicated(row, text, lower))
+    readings += _together(predicated, text, lower) if row.many else predicated
     readings.sort(key=lambda item: item[1])
-    if row.many:
-        readings = _joined(text, readings)
     failure: Hit | None = None
     for start, pos, reading in reversed(readings):
         hit = _committed(row, text, start, pos, reading)
@@ -49,21 +50,26 @@ def announced_answer(row: Row, text: str) -> Hit | None:
     return failure
 
 
-def _joined(text: str, readings: list[_Announced]) -> list[_Announced]:
-    """Where several may be right, "A is correct. C is correct." names both: join the last such readings into one."""
-    said = [(start, pos, reading) for start, pos, reading in readings if reading is not None and start == pos]
-    meant = [reading for start, _, reading in said if announced(text, start, reading.end)]
-    if len(meant) < 2 or readings[-1][2] is not meant[-1]:
-        return readings
-    labels = tuple(label for reading in meant for label in reading.labels)
+def _together(
+    predicated: list[tuple[int, int, Reading]], text: str, lower: str
+) -> list[tuple[int, int, Reading]]:
+    """Join what is said to be correct label by label ("A is correct. C is correct."), from the last correction on."""
+    said = [item for item in predicated if item[2].valid and announced(text, item[0], item[2].end)]
+    if len(said) < 2:
+        return said
+    for i in range(len(said) - 1, 0, -1):
+        if CORRECTION.search(lower, said[i - 1][2].end, said[i][0]):
+            said = said[i:]
+            break
     start, pos, last = said[-1]
-    return [*readings[:-1], (start, pos, Reading(labels, last.end, any(reading.hedged for reading in meant)))]
+    labels = tuple(label for _, _, reading in said for label in reading.labels)
+    return [(start, pos, Reading(labels, last.end, any(reading.hedged for _, _, reading in said)))]
 
 
-def _predicated(row: Row, text: str, lower: str) -> Iterator[tuple[int, int, Reading | None]]:
+def _predicated(row: Row, text: str, lower: str) -> Iterator[tuple[int, int, Reading]]:
     """Yield labels said to be the answer: B is correct, A and C are correct."""
     done = 0
-    for capital in _CAPITAL.finditer(text):
+    for capital in (_CAPITALS if row.many else _CAPITAL).finditer(text):
         pos = capital.start()
         if pos < done:
             continue

@@ -80,7 +80,7 @@ def _folding() -> dict[int, str]:
     pairs |= {chr(0x24B6 + i): chr(0x41 + i) for i in range(26)}  # circled letters
     pairs |= dict(zip("　\u00a0。、【】「」『』《》“”‘’−", '  .,[]""""<>""\'\'-', strict=True))
     pairs |= dict.fromkeys("*`$＊｀＄", " ")  # emphasis, code and formula marks
-    pairs |= dict.fromkeys("✓✔✅☑👉➡\ufe0f", " ")
+    pairs |= dict.fromkeys("✓✔✅☑👉➡\ufe0f\u20e3", " ")
     return {ord(char): plain for char, plain in pairs.items()}
 
 

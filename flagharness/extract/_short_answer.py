@@ -10,7 +10,7 @@ from flagharness.extract._reply import Part, boxed, fold, json_field, last_match
 _CUE = re.compile(
     r"(?<!\bto )\b(?:answer|conclusion)\b(?:\s+(?:to|for|of)\s[^.:?!\n]{0,80}?)?"
     r"(?:\s*[:=]|\s+(?:is|are|would\s+be|should\s+be|must\s+be)\b(?!\s+not\b)\s*:?)"
-    r"|答案\s*(?:应该|应当|应|就|可能|最终|会)?\s*(?:是|为|:)+",
+    r"|答案\s*(?:\]|(?:应该|应当|应|就|可能|最终|会)?\s*(?:是|为|:)+)",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(

@@ -6,12 +6,17 @@ import ast
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import flagharness.extract
 from flagharness.extract import (
+    Extraction,
     extract_choice,
     extract_choices,
     extract_count,
@@ -37,6 +42,11 @@ _REPEATED = [
     "a__", "选项是", "wait, so A is ",
     "A. x\n", "\nuser", "= ", "cotton ",
 ]  # fmt: skip
+_PHRASES = [
+    "A", "(A) ", "a b ", "1 ", "1/", "1 = ", "1*", "1(", "answer ", "<think>", "yes or ", "no ", "not ", "is ", "**",
+    "option A or ", "Answer: A\n", '"answer": ', "答案", "是", "one hundred ", "minus ", "图中", "A is correct. ",
+    "A+", "that's wrong. ", "but ",
+]  # fmt: skip
 _REPLIES = [
     "B", "(C)", "The answer is B.", "B. leather", "<answer>B</answer>", "\\boxed{A}", "silk",
     "故选B。", "I cannot tell.",
@@ -58,6 +68,23 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> No
         start = time.process_time()
         extract(text)
         assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize("piece", _PHRASES, ids=ascii)
+def test_no_reply_makes_a_reader_slow(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+
+    for extract in _EXTRACTORS:
+        assert _cpu_seconds(partial(extract, text)) < 2.0
+
+
+@given(st.text(max_size=80))
+def test_a_span_lies_inside_the_reply(text: str) -> None:
+    readers: list[Callable[[str], Extraction[Any]]] = [extract_yes_no, extract_number, extract_short_answer]
+    for extract in readers:
+        found = extract(text)
+        if found.span is not None:
+            assert 0 <= found.span[0] <= found.span[1] <= len(text)
 
 
 def test_ten_thousand_usual_choices_take_less_than_a_second_or_so() -> None:

@@ -29,7 +29,28 @@ _TABLE = [
     ("There are 3 dogs and 2 cats, so 5 animals.", 5),
     ("2-3 m", 3), ("The answer is 12. I counted 3 rows of 4.", 12), ("The answer is five.", 5),
     ("The answer is 10, not 12", 10), ("<think>7</think>8", 8), ("<think>7", None),
-    ("<answer>unclear</answer> 8", 8),
+    ("<answer>unclear</answer> 8", 8), ("42", 42), ("3.14", 3.14), ("50%", 50), ("\\boxed{12} of 13", 12),
+    ("Answer: 3\nThat took 10 minutes.", 3), ("12 or 13? It is 13.", 13),
+    # signs and fractions
+    ("–5", -5), ("3–5", 5), ("minus 5", -5), ("The answer is minus 5.", -5), ("It is negative five.", -5),
+    ("10 minus 5", 5), ("\\boxed{\\frac{1}{2}}", 0.5), ("$\\frac{1}{2}$", 0.5), ("-\\frac{1}{2}", -0.5),
+    ("2 1/2", 2.5), ("minus 2 1/2", -2.5), ("2\\frac{1}{2}", 2.5), ("2 5/2", 2.5),
+    # scales and powers
+    ("2 million", 2e6), ("12 million", 12e6), ("$2.5 million", 2.5e6), ("12k", 12000), ("300 K", 300),
+    ("3 dozen eggs", 36), ("1万", 10000), ("1.5 亿人", 1.5e8), ("5千", 5000), ("5千克", 5), ("5 km", 5),
+    ("3 × 10⁸", 3e8), ("3 * 10^8", 3e8), ("3\\times10^{-2}", 0.03), ("2×10⁻²", 0.02), ("20 m²", 20),
+    # words
+    ("one hundred", 100), ("a hundred", 100), ("one hundred and twenty-three", 123), ("two and three", 3),
+    ("two million five hundred thousand and one", 2500001), ("half a million", None), ("sixteen", 16),
+    # what leads and is explained in brackets; what a calculation explains
+    ("12 apples (6 red and 6 green)", 12), ("There are 12 apples (6 red, 6 green).", 12), ("7 (seven)", 7),
+    ("I see 3 rows of 4 (12)", 12), ("3 rows (12 in total)", 12), ("See row 3 (5 trees)", 5), ("seven (7)", 7),
+    ("answer is 12 = 3*4", 12), ("answer is 12 = 3 * 4.", 12), ("7 = 3 + 4", 7), ("x = 3 + 4 = 7", 7),
+    ("3 + 4 = 7", 7), ("7 = 3 + 4. So 9 in all", 9), ("12 = 3/4", 0.75),
+    # denied
+    ("The answer is not 4", None), ("not 4", None), ("It isn't 4.", None), ("It is not 4 but 5", 5),
+    ("There are 5, not 4", 5), ("不是 4", None), ("I am not sure, 4", 4),
+    ("【答案】5【解析】3+2", 5),
 ]  # fmt: skip
 
 

@@ -33,6 +33,8 @@ _TABLE = [
     ("**Paris** is big", "**Paris** is big"),
     ("YES", "YES"), ("blue<|im_end|>", "blue"),
     ("To answer: look there", "To answer: look there"), ("<answer></answer>", None), ("\\boxed{}", None),
+    ("Long story.\nAnswer: Paris", "Paris"), ("答案是巴黎", "巴黎"), ("3.5", "3.5"), ("  ", None),
+    ("【答案】北京", "北京"), ("【答案】：北京。", "北京"),
 ]  # fmt: skip
 
 
@@ -56,6 +58,12 @@ def test_the_answer_is_read_without_the_marks_around_it(reply: str, value: str |
 )
 def test_the_rule_or_the_reason_is_told(reply: str, rule: str) -> None:
     assert extract_short_answer(reply).rule == rule
+
+
+def test_the_name_of_the_answer_tag_is_a_parameter() -> None:
+    reply = "<SUMMARY>A?</SUMMARY><CONCLUSION>red</CONCLUSION>"
+
+    assert extract_short_answer(reply, answer_tag="CONCLUSION").value == "red"
 
 
 @given(st.text())

@@ -13,7 +13,7 @@ _TABLE = [
     ("**Yes**", "yes"), ("**No**", "no"),
     ("Yes: the line is longer", "yes"), ("\\boxed{Yes}", "yes"), ("<answer>No</answer>", "no"),
     ("YES!!!", "yes"),
-    ("Yes, no other object is there", None), ("Not really", None), ("Nope", None),
+    ("Yes, no other object is there", None), ("Not really", None),
     ("It does not", None), ("", None),
     ("maybe", None), ("not sure", None), ("Y", None), ("I know it.", None), ("noyes", None),
     ("yes or no", None),
@@ -28,6 +28,24 @@ _TABLE = [
     ("答案是不是", "no"), ("答案：是的", "yes"), ("是否", None), ("不对，图中没有猫。", "no"), ("图中有猫", None),
     ("正确", "yes"),
     ("错误", "no"), ("可以。", "yes"), ("是的，没有。", None),
+    ("No, there is not.", "no"), ("I do not know", None), ("yes or no?", None), ("notice", None), ("eyes", None),
+    ("Answer: yes\nNo wait.\nAnswer: no", "no"), ("【答案】是", "yes"),
+    # words that answer where they lead
+    ("True", "yes"), ("false.", "no"), ("Yeah", "yes"), ("Nope, there is none", "no"), ("Correct.", "yes"),
+    ("True, because the line is longer", "yes"), ('{"answer": true}', "yes"), ('{"answer": false}', "no"),
+    ("The answer is true.", "yes"), ("The statement is false.", "no"), ("<answer>False</answer>", "no"),
+    ("True or false?", None), ("true/false", None), ("True love is shown", None), ("The true size is 5", None),
+    ("The statement is true if it is red", None), ("True. There is no error", None), ("Correct: no", None),
+    # denied, or no answer at all
+    ("The answer is not yes", None), ("Not yes", None), ("I can't say yes", None), ("I cannot say no.", None),
+    ("The answer is not no, it is yes", "yes"), ("No, the answer is not yes.", "no"), ("It is not, no.", "no"),
+    ("No idea", None), ("No idea. Yes?", "yes"), ("There is no way to tell.", None), ("No way!", "no"),
+    ("I have no information about the image", None), ("There is no information on the sign", "no"),
+    ("I cannot see the image, no image was provided.", None), ("There is no image of a cat", "no"),
+    ("Yes, there is no doubt about it.", "yes"), ("No doubt: yes", "yes"),
+    # Chinese
+    ("答案是肯定的", "yes"), ("答案是否定的。", "no"), ("确实有", "yes"), ("并没有", "no"), ("图中没有猫。", "no"),
+    ("这张图片中不存在猫", "no"), ("图中没有足够的信息", None), ("没有图片", None), ("图中没有猫，有狗", None),
 ]  # fmt: skip
 
 

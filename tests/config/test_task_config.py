@@ -254,8 +254,8 @@ def test_an_exception_inside_the_library_is_told_with_the_line_that_called_it(wr
 def test_a_fault_of_a_base_is_told_with_the_file_and_line_of_the_base(
     write: Write, text: str, line: int, problem: str
 ) -> None:
-    base = write("shared/pieces.py", text)
-    write("toy/between.py", "_base_ = '../shared/pieces.py'\n")
+    base = write("common/pieces.py", text)
+    write("toy/between.py", "_base_ = '../common/pieces.py'\n")
     message = _refusal(write("toy/toy.py", f"_base_ = ['between.py']\n{_DATASET}"))
     assert message == f"{base}:{line}: {problem}"
 

@@ -13,6 +13,7 @@ from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, did_you_mean, listing
 from flagharness.media import check_image
 from flagharness.model import media_of
+from flagharness.task import Sample
 
 logger = logging.getLogger(__name__)
 
@@ -45,69 +46,84 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     Raises:
         DataError: Bad rows, and they are not to be skipped.
     """
-    task = run.task
-    sizes: dict[Path, int] = {}
-    wanted: list[tuple[int, list[Path]]] = []
-    problems: dict[int, list[str]] = {}
-    ids = run.ids
-    for index in range(run.rows):
-        try:
-            sample = task.sample(index)
-            if sample.videos or sample.audios:
-                raise DataError("this version sends no video or audio")
-            paths = [medium.path for medium in media_of(build_messages(sample, None))]
-        except FlagHarnessError as error:
-            problems.setdefault(index, []).append(str(error))
-            continue
-        except FOREIGN_FAILURES as error:  # a prompt function of the task; reported
-            problems.setdefault(index, []).append(f"cannot be rendered: {type(error).__name__}: {error}")
-            continue
-        if not _is_unicode(sample.question_id) or not _is_unicode(sample.text):
-            problems.setdefault(index, []).append(
-                "holds half of a surrogate pair, which no request can carry"
-            )
-            continue
-        known = task.annotations[sample.question_id].get("data_error")
-        if known:
-            problems.setdefault(index, []).append(str(known))
-            continue
-        sizes.update(dict.fromkeys(paths, 0))
-        wanted.append((index, paths))
-
-    with ThreadPoolExecutor(4, thread_name_prefix="check") as threads:
-        found = dict(zip(sizes, threads.map(check_image, sizes), strict=True))
-    volume = Volume()
-    for path, problem in found.items():
-        if problem is None:
-            sizes[path] = path.stat().st_size
-    for index, paths in wanted:
-        for path in dict.fromkeys(paths):
-            if found[path] is not None:
-                problems.setdefault(index, []).append(f"{path}: {found[path]}")
-        volume.images += len(paths) * run.num_infers
-        volume.bytes += sum(sizes[path] for path in paths) * run.num_infers
-
-    run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
-    lines = [f"row {index + 1} (question_id {ids[index]!r}): {text}" for index, text in run.bad_rows.items()]
     if not run.rows:
         raise DataError(f"{run.name}: the data holds no row.")
     _refuse_misspelt_keys(run)
-    if task.evaluator is not None:
-        _warn_of_hidden_answers(run)
-        for key in task.evaluator.detailed_keys:
-            if not any(key in row for row in task.annotations.values()):
-                logger.warning("%s: detailed_keys names `%s`, which no row has.", run.name, key)
-        unscorable = task.evaluator.problems([task.annotations[question_id] for question_id in ids])
-        if unscorable:
-            raise DataError(f"{run.name}: {len(unscorable)} rows cannot be scored:\n{listing(unscorable)}")
-    if lines and not skip_bad_rows:
-        raise DataError(
-            f"{run.name}: {len(lines)} of {run.rows} rows cannot be asked; nothing was sent:\n{listing(lines)}\n"
+    problems, media = _render_all(run)
+    volume = _look_at_media(media, problems, run.num_infers)
+    run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
+    unaskable = [f"row {i + 1} (question_id {run.ids[i]!r}): {why}" for i, why in run.bad_rows.items()]
+    unscorable = _unscorable(run)
+    complaints = []
+    if unaskable and not skip_bad_rows:
+        complaints.append(
+            f"{len(unaskable)} of {run.rows} rows cannot be asked; nothing was sent:\n{listing(unaskable)}\n"
             f"Repair the data, or run the rest with --skip-bad-rows (the bad rows then count as wrong)."
         )
-    if lines:
-        logger.warning("%s: %d of %d rows are skipped:\n%s", run.name, len(lines), run.rows, listing(lines))
+    if unscorable:
+        complaints.append(f"{len(unscorable)} rows cannot be scored:\n{listing(unscorable)}")
+    if complaints:
+        raise DataError(f"{run.name}: " + "\n".join(complaints))
+    if unaskable:
+        logger.warning(
+            "%s: %d of %d rows are skipped:\n%s", run.name, len(unaskable), run.rows, listing(unaskable)
+        )
     return volume
+
+
+def _render_all(run: TaskRun) -> tuple[dict[int, list[str]], dict[int, list[Path]]]:
+    """Render every sample; return the problems found, and the media of the samples without any, by index."""
+    problems: dict[int, list[str]] = {}
+    media: dict[int, list[Path]] = {}
+    for index in range(run.rows):
+        try:
+            sample = run.task.sample(index)
+            media[index] = [medium.path for medium in media_of(build_messages(sample, None))]
+            problem = _problem_of(sample, run)
+        except FlagHarnessError as error:
+            problem = str(error)
+        except FOREIGN_FAILURES as error:  # a prompt function of the task; reported
+            problem = f"cannot be rendered: {type(error).__name__}: {error}"
+        if problem:
+            problems[index] = [problem]
+            media.pop(index, None)
+    return problems, media
+
+
+def _problem_of(sample: Sample, run: TaskRun) -> str | None:
+    if sample.videos or sample.audios:
+        return "this version sends no video or audio"
+    if not _is_unicode(sample.question_id) or not _is_unicode(sample.text):
+        return "holds half of a surrogate pair, which no request can carry"
+    known = run.task.annotations[sample.question_id].get("data_error")
+    return str(known) if known else None
+
+
+def _look_at_media(media: dict[int, list[Path]], problems: dict[int, list[str]], num_infers: int) -> Volume:
+    """Check every file once, add what is wrong to ``problems``, and return what would be sent."""
+    files = list(dict.fromkeys(path for paths in media.values() for path in paths))
+    with ThreadPoolExecutor(4, thread_name_prefix="check") as threads:
+        found = dict(zip(files, threads.map(check_image, files), strict=True))
+    sizes = {path: 0 if problem else path.stat().st_size for path, problem in found.items()}
+    volume = Volume()
+    for index, paths in media.items():
+        broken = [f"{path}: {found[path]}" for path in dict.fromkeys(paths) if found[path] is not None]
+        if broken:
+            problems[index] = broken
+        volume.images += len(paths) * num_infers
+        volume.bytes += sum(sizes[path] for path in paths) * num_infers
+    return volume
+
+
+def _unscorable(run: TaskRun) -> list[str]:
+    evaluator = run.task.evaluator
+    if evaluator is None:
+        return []
+    _warn_of_hidden_answers(run)
+    for key in evaluator.detailed_keys:
+        if not any(key in row for row in run.task.annotations.values()):
+            logger.warning("%s: detailed_keys names `%s`, which no row has.", run.name, key)
+    return evaluator.problems([run.task.annotations[question_id] for question_id in run.ids])
 
 
 def _is_unicode(text: str) -> bool:

@@ -53,7 +53,6 @@ class Engine:
         self.volumes: dict[str, Volume] = {}
         self.summary: dict[str, Any] = {}
         self._started_at = now()
-        self._settings = ""
 
     def run(self) -> int:
         """Do what the spec says.
@@ -65,9 +64,8 @@ class Engine:
         if model is None and not self.spec.without_infer and not self.spec.dry_run:
             raise ConfigError("no model: give --cfg model.json, or --model and --url.")
         if model is not None and not model.in_process and not self.spec.without_infer:
-            threading.Thread(
-                target=_import_client, daemon=True
-            ).start()  # a second that need not be waited for
+            # Its import takes a second that need not be waited for.
+            threading.Thread(target=_import_client, daemon=True).start()
         self._load_tasks()
         if self.spec.dry_run:
             return self._dry_run()
@@ -132,7 +130,7 @@ class Engine:
 
     def _fail(self, run: TaskRun, reason: str) -> None:
         run.status, run.error = "failed", reason
-        logger.error("%s: %s", run.name, reason)
+        logger.error("%s", reason if reason.startswith(f"{run.name}: ") else f"{run.name}: {reason}")
 
     def _open_runs(self) -> list[TaskRun]:
         return [run for run in self.runs if run.status == "open"]
@@ -142,13 +140,13 @@ class Engine:
     def _ask(self, model: ModelConfig) -> int:
         client_of, identity = _client_factory(model)
         builder = RequestBuilder(model, identity)
-        self._settings = builder.settings()
         self._open_tasks()
         if model.num_infers > 1 and model.sampling.get("temperature") == 0:
             logger.warning(
                 "num_infers is %d at temperature 0: the same question, asked again.", model.num_infers
             )
         for run in self._open_runs():
+            run.model_name, run.settings = model.model_name, builder.settings()
             record = self._config_record(run, model)
             if self.spec.skip and is_finished(run, record):
                 run.status, run.result = "skipped", run.folder.read_json(run.folder.result)
@@ -159,7 +157,6 @@ class Engine:
             self._say_what_changed(run, model)
             write_json(run.folder.config, record)
             run.journal = Journal(run.folder.items)
-            run.model_name, run.settings = model.model_name, builder.settings()
         runs = self._open_runs()
         if not runs:
             return self._exit_status()
@@ -314,7 +311,7 @@ class Engine:
             "run": {
                 "limit": run.rows if run.partial else None,
                 "num_infers": run.num_infers,
-                "settings": self._settings,
+                "settings": run.settings,
                 "started_at": self._started_at,
             },
             "versions": versions(),

@@ -60,9 +60,8 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     counts: dict[str, int | None] = {**count_outcomes(verdicts)}
     if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
         counts["parse_failures"] = None  # only the task's own code knows what it could not read
-    metrics = _without_nan(metrics, run)
     result = {
-        **metrics,
+        **_with_notes(metrics, run),
         "counts": counts,
         "tokens": scorer.tokens,
         "partial": run.partial,
@@ -79,8 +78,9 @@ def _place(error: BaseException) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
-def _without_nan(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
-    """Replace top-level numbers that are none by null, and say so: no other reader of JSON would take them."""
+def _with_notes(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
+    """Say beside the metrics what a reader has to know of them: numbers that are none (null, as other readers of JSON
+    take no NaN), and data of another size than the benchmark's."""
     odd = [key for key, value in metrics.items() if isinstance(value, float) and not math.isfinite(value)]
     result = {key: None if key in odd else value for key, value in metrics.items()}
     notes = [str(result["note"])] if result.get("note") else []
@@ -173,7 +173,7 @@ class _Scorer:
                 record.setdefault("raw_answer", original)
                 if record.get("correct") and (prediction is None or not prediction.ok):
                     record["correct"], overruled = False, overruled + 1
-                verdicts.append(_verdict_of(record, prediction, run))
+                verdicts.append(_verdict_of(record, prediction))
             per_inference.append(verdicts)
             rows.extend(records)
         write_json_list(run.folder.evaluated, rows)
@@ -188,7 +188,8 @@ class _Scorer:
                     f"as wrong"
                 )
             # Where the task's accuracy is not the mean of its own marks, our interval would not belong to it.
-            if abs(result.setdefault("accuracy", block["accuracy"]) - (block["accuracy"] or 0)) < 0.01:
+            stated = result.setdefault("accuracy", block["accuracy"])
+            if isinstance(stated, (int, float)) and abs(stated - (block["accuracy"] or 0)) < 0.01:
                 result = {**block, **result}
         result.setdefault("n", run.rows)
         return result, combined
@@ -197,7 +198,7 @@ class _Scorer:
         verdicts = []
         for index, question_id in enumerate(self._run.ids):
             predictions = [self._take(index, k) for k in range(self._run.num_infers)]
-            verdicts.append(combine([_verdict_of(_row(question_id, [p]), p, self._run) for p in predictions]))
+            verdicts.append(combine([_verdict_of(_row(question_id, [p]), p) for p in predictions]))
         return verdicts
 
 
@@ -220,7 +221,7 @@ def _call(
     return dict(result)
 
 
-def _verdict_of(record: Mapping[str, Any], prediction: Prediction | None, run: TaskRun) -> Verdict:
+def _verdict_of(record: Mapping[str, Any], prediction: Prediction | None) -> Verdict:
     """Read a verdict off a record that a task's own function has marked, or not marked, with ``correct``."""
     correct = record.get("correct")
     if prediction is None:

@@ -127,3 +127,29 @@ def test_only_the_rows_of_the_run_are_looked_at(open_run: Open) -> None:
     run.ids = run.ids[:1]
     check_samples(run, skip_bad_rows=False)
     assert (run.rows, run.partial) == (1, True)
+
+
+def test_rows_that_cannot_be_asked_and_rows_that_cannot_be_scored_are_told_together(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {
+            "question_id": 1,
+            "question": "How many?",
+            "question_type": "count",
+            "answer": 1,
+            "img_path": "no.png",
+        },
+        {"question_id": 2, "question": "How many?", "question_type": "count", "answer": "many"},
+    ]
+    (tmp_path / "data.json").write_text(json.dumps(rows))
+    (tmp_path / "toy.py").write_text(
+        "dataset = dict(type='VqaBaseDataset', name='toy', data_root='.')\nevaluator = dict(type='BaseEvaluator')\n"
+    )
+    task = Task(tmp_path / "toy.py", data_root=str(tmp_path))
+    task.open()
+    run = TaskRun(task=task, folder=TaskFolder(tmp_path / "out", "toy"), ids=task.question_ids())
+    with pytest.raises(DataError) as caught:
+        check_samples(run, skip_bad_rows=False)
+    assert "1 of 2 rows cannot be asked; nothing was sent" in str(caught.value)
+    assert "1 rows cannot be scored" in str(caught.value)

@@ -29,7 +29,7 @@ exit status: 0 every sample answered and scored; 1 a task failed; 2 the command 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    commands: dict[str, Callable[[list[str]], int]] = {"prepare": _prepare, "list": _list}
+    commands: dict[str, Callable[[list[str]], int]] = {"prepare": _prepare, "list": _list, "check": _check}
     try:
         if arguments and arguments[0] in commands:
             return commands[arguments[0]](arguments[1:])
@@ -74,7 +74,7 @@ def _run_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="flagharness",
         description="Measure a vision-language model on benchmarks, each a folder under tasks/.",
-        epilog=f"commands: flagharness prepare --tasks ...; flagharness list\n{EXIT_TEXT}",
+        epilog=f"commands: flagharness list | check TASK ... | prepare --tasks TASK ...\n{EXIT_TEXT}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
@@ -120,6 +120,10 @@ def _run_parser() -> argparse.ArgumentParser:
         "--skip-bad-rows", "--skip_bad_rows", action="store_true",
         help="ask the rest when some rows cannot be asked; they count as wrong",
     )  # fmt: skip
+    what.add_argument(
+        "--retry-parse-failures", "--retry_parse_failures", action="store_true",
+        help="ask again what was answered unreadably; the result says so",
+    )  # fmt: skip
     where = parser.add_argument_group("where")
     where.add_argument(
         "--output-dir", "--output_dir", metavar="DIR", help="run directory (results/<model name>)"
@@ -144,7 +148,12 @@ def _run_spec(options: argparse.Namespace) -> RunSpec:
 
     if options.limit is not None and options.limit < 1:
         raise ConfigError(f"--limit must be at least 1, got {options.limit}.")
-    for one, other in (("without_infer", "overwrite"), ("without_infer", "dry_run"), ("overwrite", "skip")):
+    for one, other in (
+        ("without_infer", "overwrite"),
+        ("without_infer", "dry_run"),
+        ("without_infer", "retry_parse_failures"),
+        ("overwrite", "skip"),
+    ):
         if getattr(options, one) and getattr(options, other):
             raise ConfigError(
                 f"--{one.replace('_', '-')} and --{other.replace('_', '-')} exclude each other."
@@ -163,6 +172,7 @@ def _run_spec(options: argparse.Namespace) -> RunSpec:
         overwrite=options.overwrite,
         skip=options.skip,
         skip_bad_rows=options.skip_bad_rows,
+        retry_parse_failures=options.retry_parse_failures,
         quiet=options.quiet,
     )
 
@@ -246,13 +256,40 @@ def _list(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="flagharness list", description="The tasks that a bare name can reach."
     )
-    parser.parse_args(arguments)
+    parser.add_argument("--json", action="store_true", help="all that the configs say of themselves, as JSON")
+    options = parser.parse_args(arguments)
 
-    from flagharness.config import all_task_configs
+    from flagharness.report import list_tasks, task_table
 
-    for path in all_task_configs():
-        _out(f"{path.stem:24} {path}")
+    tasks = list_tasks()
+    _out(json.dumps(tasks, indent=2, ensure_ascii=False) if options.json else task_table(tasks))
     return 0
+
+
+def _check(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="flagharness check",
+        description="Check task folders: the config loads, README and meta are there, the golden cases come out.",
+    )
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="task configs: paths, folders or names")
+    parser.add_argument("--all", action="store_true", help="every task that a bare name can reach")
+    options = parser.parse_args(arguments)
+    if bool(options.tasks) == options.all:
+        raise ConfigError("flagharness check: name tasks, or give --all.")
+    _set_up_logging(False, False)
+
+    from flagharness.check import check_task
+    from flagharness.config import all_task_configs, find_task_config
+
+    paths = all_task_configs() if options.all else [find_task_config(name) for name in options.tasks]
+    checks = [check_task(path) for path in paths]
+    for check in checks:
+        _out(
+            f"{'ok' if not check.problems else 'FAILED':6}  {check.path.stem}  ({check.golden_cases} golden cases)"
+        )
+        for problem in check.problems:
+            _out(f"        {problem}")
+    return 1 if any(check.problems for check in checks) else 0
 
 
 def _set_up_logging(debug: bool, quiet: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ class Sample:
     images: tuple[Path, ...]
     videos: tuple[Path, ...] = ()
     audios: tuple[Path, ...] = ()
+    image_sha256: str | None = None
+    """What the one image was released as; anything else is not asked."""
 
 
 class Task:
@@ -188,6 +191,7 @@ class Task:
             images=_as_paths(item.get("img_path")),
             videos=_as_paths(item.get("video_path")),
             audios=_as_paths(item.get("audio_path")),
+            image_sha256=item.get("img_sha256"),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -197,6 +201,7 @@ class Task:
             "name": self.name,
             "dataset": snapshot(self.config.dataset),
             "evaluator": snapshot(self.config.evaluator),
+            "request": dataclasses.asdict(self.config.request),
             "meta": snapshot(self.config.meta),
         }
 

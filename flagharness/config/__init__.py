@@ -1,15 +1,19 @@
 """Task and model configurations: find, load, check, record."""
 
 from flagharness.config._find import all_task_configs, bundled_folder, find_task_config
+from flagharness.config._meta import META_KEYS, read_meta
 from flagharness.config._model import ModelConfig, load_model_config
 from flagharness.config._modules import TaskModules
+from flagharness.config._request_rules import RequestRules
 from flagharness.config._snapshot import REMOVED, snapshot, source_digest
 from flagharness.config._task import TaskConfig, load_task_config
 from flagharness.config._url import chat_completions_url
 
 __all__ = [
+    "META_KEYS",
     "REMOVED",
     "ModelConfig",
+    "RequestRules",
     "TaskConfig",
     "TaskModules",
     "all_task_configs",
@@ -18,6 +22,7 @@ __all__ = [
     "find_task_config",
     "load_model_config",
     "load_task_config",
+    "read_meta",
     "snapshot",
     "source_digest",
 ]

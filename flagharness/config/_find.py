@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from flagharness.config._meta import read_meta
 from flagharness.errors import ConfigError, did_you_mean
 
 
@@ -44,19 +45,23 @@ def configs_in(folder: Path) -> list[Path]:
 
 
 def all_task_configs() -> list[Path]:
-    """Return every task config that a bare name can reach, our own and those of ``./tasks``."""
-    found: list[Path] = []
+    """Return every task config that a bare name can reach, our own and those of ``./tasks``.
+
+    A folder of ``./tasks`` hides our own of the same name.
+    """
+    found: dict[str, list[Path]] = {}
     for root in task_roots():
         for folder in sorted(path for path in root.iterdir() if path.is_dir()):
-            found.extend(configs_in(folder))
-    return found
+            found.setdefault(folder.name, configs_in(folder))
+    return [config for configs in found.values() for config in configs]
 
 
 def find_task_config(name: str) -> Path:
     """Resolve one ``--tasks`` value to a config file.
 
     A path to a file is taken as it is. A path to a folder, or a bare folder name, means the config named like
-    the folder, or its only config. A bare config name (file stem) is found in any task folder.
+    the folder, or its only config. A bare config name (file stem), or one of ``meta["aliases"]`` such as the name
+    that the benchmark has elsewhere, is found in any task folder.
 
     Raises:
         ConfigError: Nothing matches, or several do; the message lists the candidates.
@@ -72,16 +77,33 @@ def find_task_config(name: str) -> Path:
     for root in roots:
         if (root / name).is_dir():
             return _config_of_folder(root / name, name)
-    by_stem = [config for config in all_task_configs() if config.stem == name]
-    if len(by_stem) == 1:
-        return by_stem[0]
-    if by_stem:
-        raise ConfigError(f"--tasks {name}: several configs have this name: {', '.join(map(str, by_stem))}.")
-    known = sorted({folder.name for root in roots for folder in root.iterdir() if folder.is_dir()})
+    configs = all_task_configs()
+    aliases = {config: _aliases(config) for config in configs}
+    for found in (
+        [config for config in configs if config.stem == name],
+        [config for config in configs if name in aliases[config]],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ConfigError(
+                f"--tasks {name}: several configs have this name: {', '.join(map(str, found))}."
+            )
+    known = sorted(
+        {config.parent.name for config in configs} | {a for names in aliases.values() for a in names}
+    )
     raise ConfigError(
         f"--tasks {name}: no such file, folder or task.{did_you_mean(name, known)} "
         f"Known tasks: {', '.join(known) or 'none'}."
     )
+
+
+def _aliases(config: Path) -> list[str]:
+    try:
+        names = read_meta(config).get("aliases") or []
+    except ConfigError:
+        return []  # said when this task is the one that is asked for
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _bundled_path(path: Path, name: str) -> Path:

@@ -29,7 +29,9 @@ _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 _SECRET_NAME = re.compile(r"(?i)key|tok|secret|pass|auth")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
-_WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "bbox_space", "model_path", "server_port")
+_WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "model_path", "server_port")
+BBOX_SPACES = ("norm1000", "norm1", "pixel")
+_BBOX_SPACES_TEXT = "one of norm1000, norm1, pixel"
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "stop", "reasoning", "thinking", "provider")
 
 
@@ -63,6 +65,8 @@ class ModelConfig:
     retry_wait_max: float = 60.0
     reasoning_tags: tuple[str, str] = ("<think>", "</think>")
     answer_tag: str | None = None
+    bbox_space: str = "norm1000"
+    """The coordinates in which this model states boxes: "norm1000", "norm1" or "pixel"."""
     output_dir: str | None = None
     source: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The config as written, placeholders unresolved and literal secrets removed: what a run records."""
@@ -197,6 +201,9 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         )
     values.pop("extra_args", None)
     sampling = _sampling(values, take, number, where)
+    bbox_space = take("bbox_space", str, _BBOX_SPACES_TEXT, "norm1000")
+    if bbox_space not in BBOX_SPACES:
+        raise fail("bbox_space", _BBOX_SPACES_TEXT)
     config = ModelConfig(
         model_name=name,
         model_type=model_type,
@@ -217,6 +224,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         retry_wait_max=number("retry_wait_max", 0, 60.0, (int, float)),
         reasoning_tags=_tags(values, fail),
         answer_tag=take("answer_tag", str, "a string"),
+        bbox_space=bbox_space,
         output_dir=take("output_dir", str, "a string"),
         base_folder=folder,
     )

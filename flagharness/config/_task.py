@@ -13,11 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.config._modules import place_of, sibling_imports
+from flagharness.config._request_rules import RequestRules
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
 
-TOP_LEVEL_KEYS = ("config", "dataset", "evaluator", "register_dataset", "register_evaluator", "meta")
+TOP_LEVEL_KEYS = (
+    "config",
+    "dataset",
+    "evaluator",
+    "register_dataset",
+    "register_evaluator",
+    "request",
+    "meta",
+)
 _ENVIRONMENT = re.compile(r"\{\{\s*\$(\w+)\s*(?::([^{}]*))?\}\}")
 _SAFE_NAME = re.compile(r"[^/\\\x00-\x1f]+")
 
@@ -32,6 +41,7 @@ class TaskConfig:
     evaluator: dict[str, Any] | None
     register_dataset: dict[str, str] = field(default_factory=dict)
     register_evaluator: dict[str, str] = field(default_factory=dict)
+    request: RequestRules = field(default_factory=RequestRules)
     meta: dict[str, Any] = field(default_factory=dict)
 
 
@@ -80,6 +90,7 @@ def load_task_config(path: Path, overrides: Mapping[str, Any] | None = None) -> 
         evaluator=evaluator,
         register_dataset=_class_files(values, "register_dataset", path),
         register_evaluator=_class_files(values, "register_evaluator", path),
+        request=RequestRules.of(_dict(values, "request", path) or {}, str(path)),
         meta=_dict(values, "meta", path) or {},
     )
 

@@ -9,9 +9,11 @@ from flagharness.data._annotations import QUESTION_TYPES, check_rows, load_annot
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, write_dropped
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
+from flagharness.data._image_rows import ImageTable, decode_image_cell, parse_list, store_images
 from flagharness.data._media_store import MediaStore
 from flagharness.data._prepare import Preparation, cache_folder, file_digest, prepare, read_manifest
-from flagharness.data._tsv import ImageTable, decode_image_cell, read_image_tsv, read_tsv
+from flagharness.data._table import letter_of, options_of, process_table
+from flagharness.data._tsv import read_image_tsv, read_tsv
 from flagharness.data._write import split_folder, write_annotations, write_json
 
 __all__ = [
@@ -29,14 +31,19 @@ __all__ = [
     "download_media",
     "file_digest",
     "iter_hf_rows",
+    "letter_of",
     "load_annotations",
+    "options_of",
+    "parse_list",
     "prepare",
+    "process_table",
     "read_image_tsv",
     "read_json_rows",
     "read_manifest",
     "read_tsv",
     "resolve_source",
     "split_folder",
+    "store_images",
     "write_annotations",
     "write_dropped",
     "write_json",

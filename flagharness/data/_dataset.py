@@ -85,7 +85,7 @@ class VqaBaseDataset:
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return one sample: ``question_id`` (text), ``question`` (the prompt), ``type``, ``img_path`` (absolute
-        paths), and ``video_path``/``audio_path`` where the row has them."""
+        paths), and ``video_path``, ``audio_path`` and ``img_sha256`` where the row has them."""
         row = self.annotations[index]
         item: dict[str, Any] = {
             "question_id": str(row["question_id"]),
@@ -96,6 +96,8 @@ class VqaBaseDataset:
         for key in ("video_path", "audio_path"):
             if row.get(key):
                 item[key] = self._paths(row[key])
+        if row.get("img_sha256"):
+            item["img_sha256"] = row["img_sha256"]
         if self.with_label:
             item["label"] = row.get("answer")
         return item

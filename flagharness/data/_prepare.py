@@ -18,6 +18,7 @@ from flagharness import __version__
 from flagharness.config import snapshot
 from flagharness.data._annotations import check_rows, load_annotations
 from flagharness.data._sources import record_sources
+from flagharness.data._table import local_table
 from flagharness.data._write import write_json
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, DataError, FlagHarnessError, listing
 
@@ -65,6 +66,9 @@ class Preparation:
             if source and path.exists() and path.resolve() != beside:
                 found.append(path)
                 break
+        table = local_table(self.config)
+        if table is not None:
+            found.append(table)
         return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(found))}
 
 

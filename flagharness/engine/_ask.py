@@ -14,11 +14,12 @@ from typing import Any
 
 from flagharness.config import ModelConfig
 from flagharness.engine._progress import Progress
-from flagharness.engine._requests import Question, RequestBuilder
+from flagharness.engine._requests import Question
 from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError
+from flagharness.evaluator import PARSE_FAILURES
 from flagharness.model import Client, Fault, Response
-from flagharness.run import Location, Prediction
+from flagharness.run import UNREADABLE_ANSWER, Location, Prediction
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,8 @@ class Ready:
     question: Question
     request_hash: str
     prepared: Any
+    earlier: Prediction | None
+    """An answer to the same request that could not be read."""
 
 
 class Asker:
@@ -56,20 +59,21 @@ class Asker:
 
     Args:
         on_task_done: Called in a worker thread as soon as the last sample of a task is answered.
+        retry_parse_failures: Ask again, up to the retries of the model config, what was answered unreadably.
     """
 
     def __init__(
         self,
         model: ModelConfig,
-        builder: RequestBuilder,
         progress: Progress,
         on_task_done: Callable[[TaskRun], None],
+        *,
+        retry_parse_failures: bool,
     ) -> None:
         self._model = model
-        self._builder = builder
-        self._settings = builder.settings()
         self._progress = progress
         self._on_task_done = on_task_done
+        self._retry_parse_failures = retry_parse_failures
         self._failures_in_a_row = 0
         self._answered_now = False
         self._ever_answered = False
@@ -160,17 +164,22 @@ class Asker:
 
     def _build(self, job: Job, client: Client) -> Ready | Location:
         """Read and encode one job in a worker thread, or find that it was answered before."""
+        builder, journal = job.run.builder, job.run.journal
+        assert builder is not None
+        assert journal is not None
         sample = job.run.task.sample(job.index)
-        question = self._builder.read(sample)
-        request_hash = self._builder.hash(question, job.inference)
-        assert job.run.journal is not None
-        found = job.run.journal.find(request_hash)
+        question = builder.read(sample)
+        request_hash = builder.hash(question, job.inference)
+        found = journal.find(request_hash)
+        earlier = None
         if found is not None:
-            return found
-        request, media_types = self._builder.encode(question, job.inference)
+            earlier = journal.read(found) if self._retry_parse_failures else None
+            if earlier is None or not self._is_unreadable(job, earlier):
+                return found
+        request, media_types = builder.encode(question, job.inference)
         # The files' own bytes are no longer needed; what is sent lives in `prepared`.
         slim = Question(sample, (), (), question.digests)
-        return Ready(slim, request_hash, client.prepare(request, media_types))
+        return Ready(slim, request_hash, client.prepare(request, media_types), earlier)
 
     async def _ask(self, job: Job, ready: Ready, client: Client) -> None:
         run = job.run
@@ -178,29 +187,45 @@ class Asker:
         if run.journal.has_answer(ready.question.sample.question_id, job.inference):
             run.changed += 1
         run.asked += 1
-        started = time.monotonic()
         text = ready.question.sample.text
-        try:
-            response = await _ask_or_fault(client, ready.prepared)
-        except Fault as fault:
-            prediction = self._failed(job, fault, text, ready.request_hash)
-            run.retries += max(0, len(fault.attempts) - 1)
-            logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
-            self._record(job, prediction)
-            self._count_failure(run, fault)
-            return
-        if response.latency_s is None:
-            response.latency_s = time.monotonic() - started
-        run.retries += len(response.attempts)
-        self._failures_in_a_row = 0
-        self._answered_now = self._ever_answered = True
-        self._record(job, self._answered(job, ready, response))
-        if logger.isEnabledFor(logging.DEBUG):
-            images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
-            logger.debug(
-                "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, ready.question.sample.question_id, text, images,
-                response.answer,
-            )  # fmt: skip
+        earlier = ready.earlier
+        for tries_left in range(self._model.max_retries if self._retry_parse_failures else 0, -1, -1):
+            started = time.monotonic()
+            try:
+                response = await _ask_or_fault(client, ready.prepared)
+            except Fault as fault:
+                run.retries += max(0, len(fault.attempts) - 1)
+                prediction = self._failed(job, fault, text, ready.request_hash)
+                logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
+                # An answer that could not be read is still what the model answered.
+                self._record(job, prediction if earlier is None else earlier)
+                self._count_failure(run, fault)
+                return
+            if response.latency_s is None:
+                response.latency_s = time.monotonic() - started
+            run.retries += len(response.attempts)
+            self._failures_in_a_row = 0
+            self._answered_now = self._ever_answered = True
+            prediction = _after(earlier, self._answered(job, ready, response))
+            if logger.isEnabledFor(logging.DEBUG):
+                images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
+                logger.debug(
+                    "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, prediction.question_id, text, images,
+                    prediction.answer,
+                )  # fmt: skip
+            if not tries_left or self._stop.is_set() or not self._is_unreadable(job, prediction):
+                self._record(job, prediction)
+                return
+            if self._append(job, prediction) is None:  # paid for; also kept inside the record of the next try
+                return
+            earlier = prediction
+
+    def _is_unreadable(self, job: Job, prediction: Prediction) -> bool:
+        task = job.run.task
+        if task.evaluator is None or task.evaluator.scores_all_at_once:
+            return False
+        annotation = task.annotations[prediction.question_id]
+        return task.evaluator.verdict_on(annotation, [prediction]).outcome in PARSE_FAILURES
 
     def _answered(self, job: Job, ready: Ready, response: Response) -> Prediction:
         return Prediction(
@@ -213,7 +238,7 @@ class Asker:
             latency_s=round(response.latency_s or 0.0, 4),
             response_id=response.response_id,
             request_hash=ready.request_hash,
-            settings=self._settings,
+            settings=job.run.settings,
             inference=job.inference,
             model=response.model,
             refused=response.refused,
@@ -237,22 +262,25 @@ class Asker:
             finish_reason=fault.finish_reason,
             latency_s=attempts[-1]["seconds"] if attempts else None,
             request_hash=request_hash,
-            settings=self._settings,
+            settings=job.run.settings,
             inference=job.inference,
             attempts=[_scrub_record(a, self._model.secrets) for a in attempts],
         )
 
     def _record(self, job: Job, prediction: Prediction) -> None:
+        location = self._append(job, prediction)
+        if location is not None:
+            tokens = (prediction.usage or {}).get("completion_tokens")
+            self._done(job, location, ok=prediction.ok, tokens=tokens if isinstance(tokens, int) else 0)
+
+    def _append(self, job: Job, prediction: Prediction) -> Location | None:
         assert job.run.journal is not None
-        usage = prediction.usage or {}
         try:
-            location = job.run.journal.append(prediction)
+            return job.run.journal.append(prediction)
         except OSError as error:
             # Going on would pay for answers that cannot be kept.
             self._stop_because(f"the journal cannot be written: {error}")
-            return
-        tokens = usage.get("completion_tokens")
-        self._done(job, location, ok=prediction.ok, tokens=tokens if isinstance(tokens, int) else 0)
+            return None
 
     def _done(self, job: Job, location: Location, *, ok: bool, tokens: int) -> None:
         run = job.run
@@ -347,6 +375,21 @@ async def _ask_or_fault(client: Client, prepared: Any) -> Response:
     except FOREIGN_FAILURES as error:
         logger.debug("a client failed in an unforeseen way", exc_info=error)
         raise Fault("client_error", f"{type(error).__name__}: {error}") from error
+
+
+def _after(earlier: Prediction | None, prediction: Prediction) -> Prediction:
+    """Keep in a record the answers to the same request that could not be read."""
+    if earlier is not None:
+        unread = {
+            "kind": UNREADABLE_ANSWER,
+            "answer": earlier.answer,
+            "reason": earlier.reason,
+            "finish_reason": earlier.finish_reason,
+            "response_id": earlier.response_id,
+            "usage": earlier.usage,
+        }
+        prediction.attempts = [*earlier.attempts, unread, *prediction.attempts]
+    return prediction
 
 
 def _scrub(text: str, secrets: tuple[str, ...]) -> str:

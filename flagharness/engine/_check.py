@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from flagharness.data import file_digest
 from flagharness.engine._requests import build_messages
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, did_you_mean, listing
@@ -78,7 +79,8 @@ def _render_all(run: TaskRun) -> tuple[dict[int, list[str]], dict[int, list[Path
     for index in range(run.rows):
         try:
             sample = run.task.sample(index)
-            media[index] = [medium.path for medium in media_of(build_messages(sample, None))]
+            messages = build_messages(sample, None, verbatim=run.task.config.request.verbatim)
+            media[index] = [medium.path for medium in media_of(messages)]
             problem = _problem_of(sample, run)
         except FlagHarnessError as error:
             problem = str(error)
@@ -96,7 +98,22 @@ def _problem_of(sample: Sample, run: TaskRun) -> str | None:
     if not _is_unicode(sample.question_id) or not _is_unicode(sample.text):
         return "holds half of a surrogate pair, which no request can carry"
     known = run.task.annotations[sample.question_id].get("data_error")
-    return str(known) if known else None
+    return str(known) if known else _not_as_released(sample)
+
+
+def _not_as_released(sample: Sample) -> str | None:
+    if sample.image_sha256 is None:
+        return None
+    if len(sample.images) != 1:
+        return f"img_sha256 stands for one image, but the row has {len(sample.images)}"
+    if not sample.images[0].is_file():
+        return None  # told with the other media
+    digest = file_digest(sample.images[0])
+    return (
+        None
+        if digest == sample.image_sha256
+        else f"{sample.images[0]}: not the file that was released (SHA-256)"
+    )
 
 
 def _look_at_media(media: dict[int, list[Path]], problems: dict[int, list[str]], num_infers: int) -> Volume:
@@ -120,6 +137,10 @@ def _unscorable(run: TaskRun) -> list[str]:
     if evaluator is None:
         return []
     _warn_of_hidden_answers(run)
+    if evaluator.needs_judge:
+        logger.warning(
+            "%s: takes a judge, which this version does not have: it is asked, but not scored.", run.name
+        )
     for key in evaluator.detailed_keys:
         if not any(key in row for row in run.task.annotations.values()):
             logger.warning("%s: detailed_keys names `%s`, which no row has.", run.name, key)

@@ -117,16 +117,22 @@ class Engine:
                 run.task.open()
                 run.ids = run.task.question_ids()[: self.spec.limit]
                 run.num_infers = model.num_infers if model else 1
-                self._use_answer_tag(run, model.answer_tag if model else None)
+                if model is not None:
+                    self._tell_evaluator(run, model.answer_tag, model.bbox_space)
+                    _warn_of_overruled_settings(run, model)
                 if not self.spec.without_infer:
                     self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
             except FlagHarnessError as error:
                 self._fail(run, str(error))
 
-    def _use_answer_tag(self, run: TaskRun, tag: str | None) -> None:
-        """Read answers out of the tag that this model uses, unless the task itself names one."""
-        if tag and run.task.evaluator is not None and "answer_tag" not in (run.task.config.evaluator or {}):
-            run.task.evaluator.answer_tag = tag
+    def _tell_evaluator(self, run: TaskRun, answer_tag: str | None, bbox_space: str | None) -> None:
+        """Read answers as this model writes them: out of its tag (unless the task itself names one), in its space."""
+        if run.task.evaluator is None:
+            return
+        if answer_tag and "answer_tag" not in (run.task.config.evaluator or {}):
+            run.task.evaluator.answer_tag = answer_tag
+        if bbox_space:
+            run.task.evaluator.bbox_space = bbox_space
 
     def _fail(self, run: TaskRun, reason: str) -> None:
         run.status, run.error = "failed", reason
@@ -139,14 +145,14 @@ class Engine:
 
     def _ask(self, model: ModelConfig) -> int:
         client_of, identity = _client_factory(model)
-        builder = RequestBuilder(model, identity)
         self._open_tasks()
         if model.num_infers > 1 and model.sampling.get("temperature") == 0:
             logger.warning(
                 "num_infers is %d at temperature 0: the same question, asked again.", model.num_infers
             )
         for run in self._open_runs():
-            run.model_name, run.settings = model.model_name, builder.settings()
+            run.builder = RequestBuilder(model, identity, run.task.config.request)
+            run.model_name, run.settings = model.model_name, run.builder.settings()
             record = self._config_record(run, model)
             if self.spec.skip and is_finished(run, record):
                 run.status, run.result = "skipped", run.folder.read_json(run.folder.result)
@@ -163,7 +169,7 @@ class Engine:
         progress = Progress(
             sum((run.rows - len(run.bad_rows)) * run.num_infers for run in runs), self.spec.quiet
         )
-        asker = Asker(model, builder, progress, self._score)
+        asker = Asker(model, progress, self._score, retry_parse_failures=self.spec.retry_parse_failures)
         try:
             asyncio.run(asker.ask_all(runs, client_of))
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -248,7 +254,7 @@ class Engine:
                 "%s: answers of %s (%s)", run.name, answered_by.get("model_name"), settings or "no settings"
             )
         if self.spec.model is None:
-            self._use_answer_tag(run, (stored.get("model") or {}).get("answer_tag"))
+            self._tell_evaluator(run, answered_by.get("answer_tag"), answered_by.get("bbox_space"))
         digest = (stored.get("data") or {}).get("digest")
         if digest and digest != run.task.data_digest:
             logger.warning("%s: the data is not what it was when these answers were given.", run.name)
@@ -289,7 +295,7 @@ class Engine:
 
     def _write_dry_requests(self, run: TaskRun, model: ModelConfig) -> None:
         """Write the first requests in full, as they can be posted by hand."""
-        builder = RequestBuilder(model, model.model_name)
+        builder = RequestBuilder(model, model.model_name, run.task.config.request)
         client = EndpointClient(model, wait=_never_wait)
         run.folder.dry_run.mkdir(parents=True, exist_ok=True)
         asked = [index for index in range(run.rows) if index not in run.bad_rows]
@@ -322,7 +328,7 @@ class Engine:
             return EXIT_TASK_FAILED
         for run in self.runs:
             counts = (run.result or {}).get("counts") or {}
-            if counts.get("answered") != counts.get("total"):
+            if counts.get("answered") != counts.get("total") or counts.get("judge_failures"):
                 return EXIT_UNANSWERED
         return EXIT_OK
 
@@ -356,6 +362,17 @@ def _import_client() -> None:
         import openai  # noqa: F401
     except ImportError:
         logger.debug("openai cannot be imported", exc_info=True)
+
+
+def _warn_of_overruled_settings(run: TaskRun, model: ModelConfig) -> None:
+    """Name what of the model config does not reach a task whose protocol forbids it."""
+    rules = run.task.config.request
+    limits = [key for key in ("max_image_size", "max_long_side", "min_short_side") if getattr(model, key)]
+    overruled = limits if rules.original_media else []
+    if not rules.system_prompt and model.system_prompt:
+        overruled = [*overruled, "system_prompt"]
+    if overruled:
+        logger.warning("%s: its protocol allows no %s; not used.", run.name, ", ".join(overruled))
 
 
 async def _never_wait(fault: object, seconds: float) -> None:

@@ -8,6 +8,7 @@ import logging
 import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from flagharness.config import source_digest
@@ -22,7 +23,14 @@ from flagharness.evaluator import (
     headline_block,
 )
 from flagharness.model import split_reasoning
-from flagharness.run import Prediction, merge_inferences, write_json, write_json_list
+from flagharness.run import (
+    UNREADABLE_ANSWER,
+    Prediction,
+    merge_inferences,
+    write_json,
+    write_json_list,
+    write_text,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +56,32 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     scorer = _Scorer(run, lookup)
     if write_predictions:
         write_json_list(run.folder.predictions, scorer.prediction_rows())
-    try:
+    with _naming_failures(run):
         metrics, verdicts = scorer.score()
+    counts: dict[str, int | None] = {**count_outcomes(verdicts)}
+    if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
+        counts["parse_failures"] = None  # only the task's own code knows what it could not read
+    result = {
+        **_with_notes(metrics, run, scorer.asked_again),
+        "counts": counts,
+        "tokens": scorer.tokens,
+        "partial": run.partial or bool(metrics.get("partial")),
+        "rows_in_data": len(run.task.dataset),
+        "obtained_by": _provenance(run),
+    }
+    write_json(run.folder.result, result)
+    if run.task.evaluator is not None:
+        with _naming_failures(run):
+            reports = run.task.evaluator.reports(verdicts, scorer.annotations, result)
+        for name, text in reports.items():
+            write_text(run.folder.path / f"{run.name}_{name}", text)
+    return result
+
+
+@contextmanager
+def _naming_failures(run: TaskRun) -> Iterator[None]:
+    try:
+        yield
     except FOREIGN_FAILURES as error:
         what = (
             f"{type(run.task.evaluator).__name__} failed at {_place(error)}: {type(error).__name__}: {error}"
@@ -57,19 +89,6 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
         raise ScoringError(
             f"{run.name}: {what}. The predictions are safe; after the repair, score them again with --without-infer."
         ) from error
-    counts: dict[str, int | None] = {**count_outcomes(verdicts)}
-    if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
-        counts["parse_failures"] = None  # only the task's own code knows what it could not read
-    result = {
-        **_with_notes(metrics, run),
-        "counts": counts,
-        "tokens": scorer.tokens,
-        "partial": run.partial,
-        "rows_in_data": len(run.task.dataset),
-        "obtained_by": _provenance(run),
-    }
-    write_json(run.folder.result, result)
-    return result
 
 
 def _place(error: BaseException) -> str:
@@ -78,7 +97,7 @@ def _place(error: BaseException) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
-def _with_notes(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
+def _with_notes(metrics: Mapping[str, Any], run: TaskRun, asked_again: int) -> dict[str, Any]:
     """Say beside the metrics what a reader has to know of them: numbers that are none (null, as other readers of JSON
     take no NaN), and data of another size than the benchmark's."""
     odd = [key for key, value in metrics.items() if isinstance(value, float) and not math.isfinite(value)]
@@ -86,9 +105,11 @@ def _with_notes(metrics: Mapping[str, Any], run: TaskRun) -> dict[str, Any]:
     notes = [str(result["note"])] if result.get("note") else []
     if odd:
         notes.append(f"{', '.join(odd)} came out as no number")
-    expected = run.task.config.meta.get("rows")
-    if isinstance(expected, int) and expected != len(run.task.dataset):
-        notes.append(f"the data holds {len(run.task.dataset)} rows, the benchmark {expected}")
+    if asked_again:
+        result["asked_again_when_unreadable"] = asked_again
+        notes.append(f"{asked_again} samples were asked again because no answer could be read")
+    if size_note := run.size_note():
+        notes.append(size_note)
     return {**result, "note": "; ".join(notes)} if notes else result
 
 
@@ -108,7 +129,10 @@ class _Scorer:
     def __init__(self, run: TaskRun, lookup: Lookup) -> None:
         self._run = run
         self._lookup = lookup
+        self.annotations = {question_id: run.task.annotations[question_id] for question_id in run.ids}
         self.tokens = {"prompt": 0, "completion": 0}
+        self.asked_again = 0
+        """Samples whose first answer could not be read and that were asked again for it."""
 
     def prediction_rows(self) -> Iterator[dict[str, Any]]:
         for index, question_id in enumerate(self._run.ids):
@@ -120,7 +144,7 @@ class _Scorer:
             return {"note": "this task has no evaluator"}, self._unscored()
         if evaluator.scores_all_at_once:
             return self._all_at_once(evaluator)
-        if not any(self._run.task.annotations[qid].get("answer") is not None for qid in self._run.ids):
+        if not any(row.get("answer") is not None for row in self.annotations.values()):
             file = self._run.folder.predictions.name
             note = f"the data holds no answers, so there is no score; {file} is what can be submitted"
             return {"accuracy": None, "note": note}, self._unscored()
@@ -128,19 +152,21 @@ class _Scorer:
 
     def _take(self, index: int, inference: int) -> Prediction | None:
         prediction = self._lookup(index, inference)
-        usage = (prediction.usage if prediction else None) or {}
-        for kind in self.tokens:
-            count = usage.get(f"{kind}_tokens")
-            self.tokens[kind] += count if isinstance(count, int) else 0
+        if prediction is not None:
+            unread = [attempt for attempt in prediction.attempts if attempt.get("kind") == UNREADABLE_ANSWER]
+            self.asked_again += bool(unread)
+            for usage in (prediction.usage, *(attempt.get("usage") for attempt in unread)):
+                for kind in self.tokens:
+                    count = (usage or {}).get(f"{kind}_tokens")
+                    self.tokens[kind] += count if isinstance(count, int) else 0
         return prediction
 
     def _each(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:
         run = self._run
         verdicts: list[Verdict] = []
-        annotations = {question_id: run.task.annotations[question_id] for question_id in run.ids}
 
         def rows() -> Iterator[dict[str, Any]]:
-            for index, (question_id, annotation) in enumerate(annotations.items()):
+            for index, (question_id, annotation) in enumerate(self.annotations.items()):
                 predictions = [self._take(index, k) for k in range(run.num_infers)]
                 verdict = evaluator.verdict_on(annotation, predictions)
                 logger.debug("%s %s: %s (%s)", run.name, question_id, verdict.outcome, verdict.answer)
@@ -151,7 +177,7 @@ class _Scorer:
                 verdicts.append(verdict)
 
         write_json_list(run.folder.evaluated, rows())
-        return evaluator.aggregate(verdicts, annotations), verdicts
+        return evaluator.aggregate(verdicts, self.annotations), verdicts
 
     def _all_at_once(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:
         """Let the task's own code score: every annotation has a row, an unanswered one with an empty answer."""
@@ -161,7 +187,7 @@ class _Scorer:
         rows: list[dict[str, Any]] = []
         overruled = 0
         for inference in range(run.num_infers):
-            annotations = {question_id: dict(run.task.annotations[question_id]) for question_id in run.ids}
+            annotations = {question_id: dict(row) for question_id, row in self.annotations.items()}
             predictions = [self._take(index, inference) for index in range(run.rows)]
             records = [
                 _row(question_id, [p]) for question_id, p in zip(annotations, predictions, strict=True)
@@ -277,10 +303,14 @@ def _own_source(evaluator: BaseEvaluator | None) -> str | None:
 
 
 def headline_of(result: Mapping[str, Any]) -> tuple[str, float | None]:
-    """Return name and value of the metric that stands for a task: accuracy, else its first number."""
-    if "accuracy" in result:
-        value = result["accuracy"]
-        return "accuracy", float(value) if isinstance(value, (int, float)) else None
+    """Return name and value of the metric that stands for a task.
+
+    It is the one that ``headline`` names, else ``accuracy``, else the first number.
+    """
+    name = str(result.get("headline", "accuracy"))
+    if name in result:
+        value = result[name]
+        return name, float(value) if isinstance(value, (int, float)) else None
     for key, value in result.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool) and key != "rows_in_data":
             return key, float(value)

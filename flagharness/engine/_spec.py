@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.config import ModelConfig
+from flagharness.engine._requests import RequestBuilder
 from flagharness.run import Journal, Location, Prediction, TaskFolder
 from flagharness.task import Task
 
@@ -36,6 +37,8 @@ class RunSpec:
     overwrite: bool = False
     skip: bool = False
     skip_bad_rows: bool = False
+    retry_parse_failures: bool = False
+    """Ask again what was answered unreadably; a deviation that the result states."""
     quiet: bool = False
 
 
@@ -49,6 +52,7 @@ class TaskRun:
     """question_id of every sample of this run, in the order of the data."""
     num_infers: int = 1
     journal: Journal | None = None
+    builder: RequestBuilder | None = None
     answers: dict[tuple[int, int], Location] = field(default_factory=dict)
     """Where the prediction for (sample index, inference) lies."""
     bad_rows: dict[int, str] = field(default_factory=dict)
@@ -85,6 +89,13 @@ class TaskRun:
     @property
     def partial(self) -> bool:
         return self.rows < len(self.task.dataset)
+
+    def size_note(self) -> str | None:
+        """Say when the data is not as large as the benchmark."""
+        expected, rows = self.task.config.meta.get("rows"), len(self.task.dataset)
+        if isinstance(expected, int) and expected != rows:
+            return f"the data holds {rows:,} rows, the benchmark {expected:,}"
+        return None
 
     def prediction_of_bad_row(self, index: int, inference: int) -> Prediction:
         """Return the record of a sample whose data is broken: an error, never a question without its picture."""

@@ -1,16 +1,21 @@
 """Evaluators: from annotations and predictions to verdicts and metrics."""
 
 from flagharness.evaluator._base import EXTRACTOR_VERSION, BaseEvaluator
-from flagharness.evaluator._tally import count_outcomes, headline_block
-from flagharness.evaluator._verdict import NO_ANSWER, OUTCOMES, PARSE_FAILURES, Verdict, combine
+from flagharness.evaluator._judged import JudgedEvaluator
+from flagharness.evaluator._tally import accuracy_block, breakdown, count_outcomes, headline_block
+from flagharness.evaluator._verdict import NO_ANSWER, NOT_JUDGED, OUTCOMES, PARSE_FAILURES, Verdict, combine
 
 __all__ = [
     "EXTRACTOR_VERSION",
+    "NOT_JUDGED",
     "NO_ANSWER",
     "OUTCOMES",
     "PARSE_FAILURES",
     "BaseEvaluator",
+    "JudgedEvaluator",
     "Verdict",
+    "accuracy_block",
+    "breakdown",
     "combine",
     "count_outcomes",
     "headline_block",

@@ -51,11 +51,16 @@ class BaseEvaluator:
         self.eval_func = eval_func
         self.answer_tag = answer_tag
         self.base_dir = base_dir
+        self.bbox_space = "norm1000"
+        """The coordinates in which the model states boxes; from the model config."""
         for key in kwargs:
             known = ("detailed_keys", "eval_func", "answer_tag")
             logger.warning(
                 "evaluator %s: nothing reads `%s`.%s", type(self).__name__, key, did_you_mean(key, known)
             )
+
+    needs_judge = False
+    """Whether this evaluator can give no score without a judge."""
 
     @property
     def scores_all_at_once(self) -> bool:
@@ -146,6 +151,19 @@ class BaseEvaluator:
         if self.detailed_keys:
             result["detailed"] = breakdown(verdicts, annotations, self.detailed_keys)
         return result
+
+    def reports(
+        self,
+        verdicts: Sequence[Verdict],
+        annotations: Mapping[str, Mapping[str, Any]],
+        result: Mapping[str, Any],
+    ) -> dict[str, str]:
+        """Return further files for people to read, ``{name: text}``; each is written as ``{task}_{name}``.
+
+        Args:
+            result: The result as written, counts included.
+        """
+        return {}
 
     def cal_accuracy(
         self,

@@ -17,9 +17,12 @@ OUTCOMES = (
     "request_error",
     "missing",
     "data_error",
+    "not_judged",  # answered, but no judge has said what it is worth
 )
 NO_ANSWER = frozenset({"request_error", "missing", "data_error"})
 """Outcomes of samples that the model could not answer: wrong in the headline, open in its range."""
+NOT_JUDGED = "not_judged"
+"""The outcome of an answer that waits for a judge: open in the range, and no wrong answer of the model."""
 PARSE_FAILURES = frozenset({"no_response", "unparsed", "invalid_choice", "ambiguous", "unfinished_reasoning"})
 
 
@@ -66,7 +69,8 @@ def combine(verdicts: list[Verdict]) -> Verdict:
         return verdicts[0]
     first = verdicts[0]
     score = sum(float(verdict.correct) for verdict in verdicts) / len(verdicts)
-    failed = next((verdict.outcome for verdict in verdicts if verdict.outcome in NO_ANSWER), None)
+    open_outcomes = NO_ANSWER | {NOT_JUDGED}
+    failed = next((verdict.outcome for verdict in verdicts if verdict.outcome in open_outcomes), None)
     unread = next((verdict.outcome for verdict in verdicts if verdict.outcome in PARSE_FAILURES), None)
     if failed or (unread and score == 0):
         outcome = failed or unread or "wrong"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flagharness.engine import RunSpec, TaskRun
+if TYPE_CHECKING:
+    from flagharness.engine import RunSpec, TaskRun
 
 
 def summary_table(tasks: Mapping[str, Mapping[str, Any]]) -> str:
@@ -24,7 +25,7 @@ def summary_table(tasks: Mapping[str, Mapping[str, Any]]) -> str:
     )
     rows = [_summary_row(name, task) for name, task in tasks.items()]
     notes = [f"{name}: {_note(task)}" for name, task in tasks.items() if _note(task)]
-    return "\n".join([_align([header, *rows]), *notes])
+    return "\n".join([align([header, *rows]), *notes])
 
 
 def _summary_row(name: str, task: Mapping[str, Any]) -> tuple[str, ...]:
@@ -79,10 +80,16 @@ def dry_run_table(runs: Sequence[TaskRun], volumes: Mapping[str, Any], spec: Run
         rows.append(
             (run.name, str(run.rows), str(requests), str(volume.images), _thousands(volume.bytes), place)
         )
-    return "\n".join([_align([header, *rows]), "Nothing was sent."])
+    notes = [f"{run.name}: {note}" for run in runs if (note := _size_note(run))]
+    return "\n".join([align([header, *rows]), *notes, "Nothing was sent."])
 
 
-def _align(rows: Sequence[Sequence[str]]) -> str:
+def _size_note(run: TaskRun) -> str | None:
+    return None if run.status == "failed" else run.size_note()
+
+
+def align(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as lines with even columns; the first row is the header."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -26,6 +26,12 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write one text file, UTF-8."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write one indented JSON file; NaN becomes null."""
     with replacing(path) as file:

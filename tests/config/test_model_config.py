@@ -480,9 +480,7 @@ def test_a_foreign_key_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == ["--cfg: nothing reads `launch_model`."]
 
 
-@pytest.mark.parametrize(
-    "key", ["use_cache", "chat_name", "max_num_frames", "bbox_space", "model_path", "server_port"]
-)
+@pytest.mark.parametrize("key", ["use_cache", "chat_name", "max_num_frames", "model_path", "server_port"])
 def test_a_known_key_without_effect_is_said_to_have_none_unless_it_asks_for_nothing(
     caplog: pytest.LogCaptureFixture, key: str
 ) -> None:

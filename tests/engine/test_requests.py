@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from flagharness.config import ModelConfig, load_model_config
+from flagharness.config import ModelConfig, RequestRules, load_model_config
 from flagharness.engine._requests import RequestBuilder, build_messages
 from flagharness.errors import DataError
 from flagharness.model import Media, Message
@@ -23,7 +23,7 @@ def _model(**values: Any) -> ModelConfig:
 
 
 def _builder(identity: str = "toy", **values: Any) -> RequestBuilder:
-    return RequestBuilder(_model(**values), identity)
+    return RequestBuilder(_model(**values), identity, RequestRules())
 
 
 @pytest.fixture

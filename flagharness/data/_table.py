@@ -1,0 +1,176 @@
+"""Tables with one question a row: the TSV files of VLMEvalKit and its family, and the same rows in other files."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from flagharness.data._hf import iter_hf_rows, resolve_source
+from flagharness.data._image_rows import ImageTable, store_images
+from flagharness.data._media_store import MediaStore
+from flagharness.data._sources import note_source
+from flagharness.data._write import split_folder, write_annotations, write_json
+from flagharness.errors import DataError, did_you_mean, listing
+
+logger = logging.getLogger(__name__)
+
+TABLE_ENDINGS = (".tsv", ".parquet", ".jsonl", ".json", ".csv")
+SKIPPED = "skipped.json"
+
+RowOf = Callable[[dict[str, Any]], Mapping[str, Any] | None]
+
+
+def process_table(
+    cfg: Any, row_of: RowOf, *, required: Sequence[str] = (), images: bool = True, shuffle: bool = False
+) -> None:
+    """Turn a benchmark's table into data.json and media; what a ``process(cfg)`` of such a benchmark calls.
+
+    Where the table comes from, the first that is there:
+
+    1. ``cfg.dataset_path`` as a file (TSV, parquet, JSONL, JSON, CSV) or as a folder that holds
+       ``{cfg.table}.tsv`` (or another of these endings) or is laid out as data sets on the hub are;
+    2. ``$LMUData/{cfg.table}.tsv``;
+    3. ``cfg.dataset_path`` as the id of a hub data set: its file ``{cfg.table}.tsv``, or its split ``cfg.split``
+       if ``cfg.table`` is not set.
+
+    ``cfg.md5`` (the first digits are enough) is compared with the table's; another one is logged, not refused, and
+    the manifest holds what was found. Rows that show no picture at all are left out, logged, and named in
+    ``skipped.json``; a row whose picture is broken stays, as a data error.
+
+    Args:
+        cfg: What ``process`` got.
+        row_of: Makes the annotation of one row. It gets all cells, ``index`` (text; the row's number from 0 where
+            the table has none) and ``img_path``; both go into the annotation (as ``question_id`` and ``img_path``)
+            unless it says otherwise. None leaves the row out. A ValueError says what is wrong with the row.
+        required: Columns that must be there.
+        images: Whether rows have pictures at all.
+        shuffle: Store the rows in an order drawn once and for all, so that the first 32 of a table that is sorted by
+            category show something of each.
+
+    Raises:
+        DataError: The table cannot be had or read, or naming every row that ``row_of`` refused.
+    """
+    out_dir = split_folder(cfg)
+    rows, skipped = _read(cfg, MediaStore(out_dir), required, images)
+    annotations: list[dict[str, Any]] = []
+    problems = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            made = row_of(dict(row))
+        except ValueError as error:
+            problems.append(f"row {number} (index {row['index']!r}): {error}")
+            continue
+        if made is not None:
+            kept: dict[str, Any] = {key: row[key] for key in ("img_path", "data_error") if key in row}
+            annotations.append({"question_id": row["index"], **kept, **made})
+    if problems:
+        raise DataError(f"{cfg.dataset_path}: {len(problems)} rows are not as expected:\n{listing(problems)}")
+    if shuffle:
+        random.Random(0).shuffle(annotations)
+    if skipped:
+        write_json(out_dir / SKIPPED, skipped)
+    write_annotations(out_dir, annotations)
+
+
+def options_of(row: Mapping[str, Any]) -> list[str]:
+    """Return the options in the columns A, B, C ... of a row; an empty cell is no option.
+
+    Raises:
+        ValueError: Fewer than two options, or one missing before the last.
+
+    Example:
+        >>> options_of({"A": "red", "B": "blue", "C": ""})
+        ['red', 'blue']
+    """
+    cells = [
+        str(row[letter] if row.get(letter) is not None else "") for letter in ascii_uppercase if letter in row
+    ]
+    while cells and not cells[-1].strip():
+        cells.pop()
+    if len(cells) < 2:
+        raise ValueError(f"{len(cells)} options in the columns A, B, ...; a choice has at least two")
+    if not all(cell.strip() for cell in cells):
+        raise ValueError(f"option {ascii_uppercase[[bool(c.strip()) for c in cells].index(False)]} is empty")
+    return cells
+
+
+def letter_of(answer: Any, options: int) -> str:
+    """Return the truth of a choice as a letter.
+
+    Raises:
+        ValueError: It is none, or the row has no such option.
+
+    Example:
+        >>> letter_of(" b ", 4)
+        'B'
+    """
+    letter = str(answer).strip().upper()
+    known = ascii_uppercase[:options]
+    if len(letter) != 1 or letter not in known:
+        raise ValueError(f"answer {answer!r} is none of the letters A to {known[-1]}")
+    return letter
+
+
+def local_table(config: Mapping[str, Any]) -> Path | None:
+    """Return the table on this machine that a config would read, if there is one."""
+    table = config.get("table")
+    path = Path(str(config.get("dataset_path") or "")).expanduser()
+    if path.is_file():
+        return path
+    if path.is_dir() and config.get("dataset_path"):
+        names = [path / f"{table}{ending}" for ending in TABLE_ENDINGS] if table else []
+        return next((file for file in names if file.is_file()), path)
+    root = os.environ.get("LMUData")  # noqa: SIM112
+    file = Path(root).expanduser() / f"{table}.tsv" if root and table else None
+    return file if file is not None and file.is_file() else None
+
+
+def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) -> ImageTable:
+    table = cfg.get("table")
+    file = local_table(cfg)
+    if file is None and table:
+        found = resolve_source(cfg.dataset_path, cfg.get("revision"), allow_patterns=[f"{table}.tsv"])
+        file = found.path / f"{table}.tsv"
+        if not file.is_file():
+            raise DataError(f"{cfg.dataset_path}: the data set has no file {file.name}.")
+    if file is not None and file.is_file():
+        _note_digest(file, cfg.get("md5"))
+    source = file or cfg.dataset_path
+    rows = _with_index(iter_hf_rows(source, cfg.split, revision=cfg.get("revision")), required)
+    if not images:
+        return ImageTable(list(rows), [])
+    folder = file or Path.cwd()
+    return store_images(rows, store, str(source), folder.parent if folder.is_file() else folder)
+
+
+def _note_digest(file: Path, expected: str | None) -> None:
+    digest = hashlib.md5(usedforsecurity=False)
+    with file.open("rb") as stream:
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+    found = digest.hexdigest()
+    note_source(str(file), f"md5:{found}")
+    if expected and file.suffix == ".tsv" and not found.startswith(expected.lower()):
+        logger.warning(
+            "%s: MD5 is %s, that of the copy this task was written for begins with %s. It is used all the same; a "
+            "score may not be comparable.", file, found, expected,
+        )  # fmt: skip
+
+
+def _with_index(rows: Iterator[dict[str, Any]], required: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Give every row an ``index`` (text): its own, else its number from 0."""
+    for number, row in enumerate(rows):
+        missing = [column for column in required if column not in row]
+        if missing:
+            raise DataError(
+                f"column {', '.join(map(repr, missing))} is missing.{did_you_mean(missing[0], row)} "
+                f"Columns: {', '.join(row)}"
+            )
+        index = row.get("index")
+        yield {**row, "index": str(number) if index is None or index == "" else str(index)}

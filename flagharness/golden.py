@@ -1,0 +1,131 @@
+"""Golden cases: hand-made replies in a task folder with the verdict that the benchmark's protocol demands.
+
+``golden.jsonl`` holds one case a line, in one of two forms::
+
+    {"case": "what it shows", "annotation": {...}, "reply": "...", "verdict": {"outcome": "correct", "answer": 7}}
+    {"case": "...", "samples": [{"annotation": {...}, "reply": "..."}, ...], "metrics": {"accuracy": 50.0}}
+
+``reply`` is what the model said, reasoning included; null is a request that failed. Only the fields that ``verdict``
+or ``metrics`` names are compared, floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flagharness.data import read_json_rows
+from flagharness.errors import FOREIGN_FAILURES, DataError
+from flagharness.evaluator import BaseEvaluator, Verdict
+from flagharness.model import split_reasoning
+from flagharness.run import Prediction
+
+FILE_NAME = "golden.jsonl"
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """One case: samples, and what must come out."""
+
+    case: str
+    samples: list[tuple[dict[str, Any], str | None]]
+    verdict: dict[str, Any] | None
+    metrics: dict[str, Any] | None
+
+
+def load_golden(path: Path) -> list[GoldenCase]:
+    """Read the golden cases of a task folder.
+
+    Raises:
+        DataError: The file cannot be read, or a line is no case; names the line.
+    """
+    cases = []
+    for number, record in enumerate(read_json_rows(path), start=1):
+        try:
+            samples = record.get("samples", [record])
+            cases.append(
+                GoldenCase(
+                    case=str(record["case"]),
+                    samples=[
+                        ({"question_id": str(i), **sample["annotation"]}, sample["reply"])
+                        for i, sample in enumerate(samples)
+                    ],
+                    verdict=record["verdict"] if "samples" not in record else None,
+                    metrics=record["metrics"] if "samples" in record else None,
+                )
+            )
+        except (KeyError, TypeError) as error:
+            raise DataError(f"{path}: case {number} lacks {error}.") from error
+    return cases
+
+
+def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
+    """Score a case and return what differs from what it demands."""
+    try:
+        problems = (
+            [] if evaluator.scores_all_at_once else evaluator.problems([row for row, _ in case.samples])
+        )
+        if problems:
+            return problems
+        if case.verdict is not None:
+            (row, reply), wanted = case.samples[0], case.verdict
+            found = _shown(evaluator.verdict_on(row, [prediction_of(str(row["question_id"]), reply)]))
+        else:
+            wanted, found = case.metrics or {}, _metrics(evaluator, case)
+    except FOREIGN_FAILURES as error:
+        return [f"{type(evaluator).__name__} failed: {type(error).__name__}: {error}"]
+    return [
+        f"{key}: expected {value!r}, got {_at(found, key)!r}"
+        for key, value in wanted.items()
+        if not _same(_at(found, key), value)
+    ]
+
+
+def prediction_of(question_id: str, reply: str | None) -> Prediction:
+    """Return what the engine would keep of a reply: its reasoning taken out; None for a failed request."""
+    if reply is None:
+        error = {"type": "http_error", "message": "failed", "http_status": 500, "attempts": 1}
+        return Prediction(question_id, status="error", error=error)
+    reason, answer = split_reasoning(reply, ("<think>", "</think>"))
+    return Prediction(question_id, answer=answer, reason=reason)
+
+
+def _metrics(evaluator: BaseEvaluator, case: GoldenCase) -> dict[str, Any]:
+    rows = {str(row["question_id"]): row for row, _ in case.samples}
+    predictions = {
+        str(row["question_id"]): prediction_of(str(row["question_id"]), reply) for row, reply in case.samples
+    }
+    if evaluator.scores_all_at_once:
+        records = [prediction.to_json() for prediction in predictions.values()]
+        return dict((evaluator.eval_func or evaluator.cal_accuracy)(rows, records))
+    verdicts = [evaluator.verdict_on(row, [predictions[question_id]]) for question_id, row in rows.items()]
+    return evaluator.aggregate(verdicts, rows)
+
+
+def _shown(verdict: Verdict) -> dict[str, Any]:
+    return {**verdict.to_json(), "correct": float(verdict.correct)}
+
+
+def _at(found: Mapping[str, Any], key: str) -> Any:
+    """Return a value by its key, or by the path of keys that lead to it."""
+    if key in found:
+        return found[key]
+    here: Any = found
+    for part in key.split("."):
+        here = here.get(part) if isinstance(here, Mapping) else None
+    return here
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, float) or isinstance(found, float):
+        is_number = isinstance(found, (int, float)) and isinstance(wanted, (int, float))
+        return is_number and math.isclose(found, wanted, rel_tol=0, abs_tol=TOLERANCE)
+    if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)):
+        return len(found) == len(wanted) and all(map(_same, found, wanted))
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        return all(key in found and _same(found[key], value) for key, value in wanted.items())
+    return bool(found == wanted)

@@ -1,0 +1,50 @@
+"""What tasks there are, by what their configs say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flagharness.config import META_KEYS, all_task_configs, read_meta
+from flagharness.errors import ConfigError
+from flagharness.report._table import align
+
+JUDGE_TEXTS = {True: "yes", False: "no"}
+
+
+def list_tasks() -> list[dict[str, Any]]:
+    """Return one record per task that a bare name can reach; no file is run."""
+    return [_record(path) for path in all_task_configs()]
+
+
+def task_table(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the records of :func:`list_tasks` as a table."""
+    header = ("task", "also called", "rows", "modality", "metric", "judge", "licence", "published", "config")
+    return align([header, *map(_cells, tasks)])
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        meta, error = read_meta(path), None
+    except ConfigError as problem:
+        meta, error = {}, str(problem)
+    record = {"name": path.stem, "path": str(path), **{key: meta.get(key) for key in META_KEYS}}
+    return {**record, "error": error} if error else record
+
+
+def _cells(task: Mapping[str, Any]) -> tuple[str, ...]:
+    published = (task["published"] or [{}])[0]
+    reference = next((value for key, value in published.items() if key not in ("model", "source")), None)
+    judge = task["needs_judge"]
+    return (
+        task["name"],
+        ", ".join(task["aliases"] or []) or "-",
+        f"{task['rows']:,}" if isinstance(task["rows"], int) else "-",
+        str(task["modality"] or "-"),
+        str(task["metric"] or "-"),
+        "-" if judge is None else JUDGE_TEXTS.get(judge, str(judge)),
+        str(task["license"] or "-"),
+        f"{published['model']} {reference}" if published.get("model") and reference is not None else "-",
+        str(task["path"]),
+    )

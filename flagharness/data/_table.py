@@ -139,10 +139,10 @@ def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) ->
         file = found.path / f"{table}.tsv"
         if not file.is_file():
             raise DataError(f"{cfg.dataset_path}: the data set has no file {file.name}.")
-    if file is not None and file.is_file():
-        _note_digest(file, cfg.get("md5"))
     source = file or cfg.dataset_path
     rows = _with_index(iter_hf_rows(source, cfg.split, revision=cfg.get("revision")), required)
+    if file is not None and file.is_file():
+        _note_digest(file, cfg.get("md5"))  # after the call above, which notes the file without it
     if not images:
         return ImageTable(list(rows), [])
     folder = file or Path.cwd()

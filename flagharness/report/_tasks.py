@@ -21,7 +21,8 @@ def list_tasks() -> list[dict[str, Any]]:
 def task_table(tasks: Sequence[Mapping[str, Any]]) -> str:
     """Return the records of :func:`list_tasks` as a table."""
     header = ("task", "also called", "rows", "modality", "metric", "judge", "licence", "published", "config")
-    return align([header, *map(_cells, tasks)])
+    unread = [task["error"] for task in tasks if "error" in task]
+    return "\n".join([align([header, *map(_cells, tasks)]), *unread])
 
 
 def _record(path: Path) -> dict[str, Any]:

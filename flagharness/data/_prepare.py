@@ -60,15 +60,9 @@ class Preparation:
         """
         beside = self.processor.parent
         found = [path for path in beside.iterdir() if path.suffix in _DATA_ENDINGS and path.is_file()]
-        source = str(self.config.get("dataset_path") or "")
-        for base in (beside, Path.cwd()):
-            path = base / Path(source).expanduser()
-            if source and path.exists() and path.resolve() != beside:
-                found.append(path)
-                break
-        table = local_table(self.config)
-        if table is not None:
-            found.append(table)
+        source = local_table(self.config, beside)
+        if source is not None and source.resolve() != beside:
+            found.append(source)
         return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(found))}
 
 

@@ -33,8 +33,9 @@ def process_table(
 
     Where the table comes from, the first that is there:
 
-    1. ``cfg.dataset_path`` as a file (TSV, parquet, JSONL, JSON, CSV) or as a folder that holds
-       ``{cfg.table}.tsv`` (or another of these endings) or is laid out as data sets on the hub are;
+    1. ``cfg.dataset_path``, beside process.py or from the working directory, as a file (TSV, parquet, JSONL, JSON,
+       CSV) or as a folder that holds ``{cfg.table}.tsv`` (or another of these endings) or is laid out as data sets on
+       the hub are;
     2. ``$LMUData/{cfg.table}.tsv``;
     3. ``cfg.dataset_path`` as the id of a hub data set: its file ``{cfg.table}.tsv``, or its split ``cfg.split``
        if ``cfg.table`` is not set.
@@ -117,15 +118,20 @@ def letter_of(answer: Any, options: int) -> str:
     return letter
 
 
-def local_table(config: Mapping[str, Any]) -> Path | None:
-    """Return the table on this machine that a config would read, if there is one."""
+def local_table(config: Mapping[str, Any], beside: Path) -> Path | None:
+    """Return the table on this machine that a config would read, if there is one.
+
+    Args:
+        beside: The folder of process.py; a relative ``dataset_path`` starts there, else in the working directory.
+    """
     table = config.get("table")
-    path = Path(str(config.get("dataset_path") or "")).expanduser()
-    if path.is_file():
-        return path
-    if path.is_dir() and config.get("dataset_path"):
-        names = [path / f"{table}{ending}" for ending in TABLE_ENDINGS] if table else []
-        return next((file for file in names if file.is_file()), path)
+    given = Path(str(config.get("dataset_path") or "")).expanduser()
+    for path in (beside / given, Path.cwd() / given):
+        if path.is_file():
+            return path
+        if path.is_dir() and given.parts:
+            names = [path / f"{table}{ending}" for ending in TABLE_ENDINGS] if table else []
+            return next((file for file in names if file.is_file()), path)
     root = os.environ.get("LMUData")  # noqa: SIM112
     file = Path(root).expanduser() / f"{table}.tsv" if root and table else None
     return file if file is not None and file.is_file() else None
@@ -133,7 +139,7 @@ def local_table(config: Mapping[str, Any]) -> Path | None:
 
 def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) -> ImageTable:
     table = cfg.get("table")
-    file = local_table(cfg)
+    file = local_table(cfg, Path(cfg.get("processor") or ".").parent)
     if file is None and table:
         found = resolve_source(cfg.dataset_path, cfg.get("revision"), allow_patterns=[f"{table}.tsv"])
         file = found.path / f"{table}.tsv"

@@ -6,6 +6,13 @@
 from __future__ import annotations
 
 from flagharness.data._annotations import QUESTION_TYPES, check_rows, load_annotations, read_json_rows
+from flagharness.data._benchmark_manifest import (
+    BenchmarkManifest,
+    BenchmarkSubset,
+    SourceField,
+    read_benchmark_manifest,
+)
+from flagharness.data._benchmark_rows import process_manifest
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, write_dropped
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
@@ -18,10 +25,13 @@ from flagharness.data._write import split_folder, write_annotations, write_json
 
 __all__ = [
     "QUESTION_TYPES",
+    "BenchmarkManifest",
+    "BenchmarkSubset",
     "Download",
     "ImageTable",
     "MediaStore",
     "Preparation",
+    "SourceField",
     "SourceInfo",
     "VideoDataset",
     "VqaBaseDataset",
@@ -36,7 +46,9 @@ __all__ = [
     "options_of",
     "parse_list",
     "prepare",
+    "process_manifest",
     "process_table",
+    "read_benchmark_manifest",
     "read_image_tsv",
     "read_json_rows",
     "read_manifest",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flagharness.prompt._instructions import default_instruction
 from flagharness.prompt._language import Language, detect_language
 from flagharness.prompt._marks import split_marks
+from flagharness.prompt._option_list import option_list_prompt
 from flagharness.prompt._question import build_question, option_labels
 from flagharness.prompt._template import PromptTemplate
 
@@ -15,5 +16,6 @@ __all__ = [
     "default_instruction",
     "detect_language",
     "option_labels",
+    "option_list_prompt",
     "split_marks",
 ]

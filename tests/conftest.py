@@ -319,8 +319,12 @@ class RunFiles:
         return {name: count for name, count in self.result["counts"].items() if count}
 
     @property
+    def predictions_file(self) -> Path:
+        return self._folder / f"{self._task}.json"
+
+    @property
     def predictions(self) -> list[dict[str, Any]]:
-        return list(_json(self._folder / f"{self._task}.json"))
+        return list(_json(self.predictions_file))
 
     @property
     def evaluated(self) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import glob
 import hashlib
 import json
 import logging
@@ -54,16 +55,31 @@ class Preparation:
         return {"config": plain, "processor_sha256": processor, "local_files": self._local_files()}
 
     def _local_files(self) -> dict[str, str]:
-        """Fingerprint what lies on this machine and may be read: a local ``dataset_path`` and data beside process.py.
+        """Fingerprint what lies on this machine and may be read: data beside process.py, and what the config names.
 
         Small files by their content, larger ones by size and time of change.
         """
         beside = self.processor.parent
         found = [path for path in beside.iterdir() if path.suffix in _DATA_ENDINGS and path.is_file()]
-        source = local_table(self.config, beside)
-        if source is not None and source.resolve() != beside:
-            found.append(source)
+        for value in self.config.values():
+            found.extend(_named_files(value, beside))
+        table = local_table(self.config, beside)
+        if table is not None and table.resolve() != beside:
+            found.append(table)
         return {os.path.relpath(path, beside): _fingerprint(path) for path in sorted(set(found))}
+
+
+def _named_files(value: Any, beside: Path) -> list[Path]:
+    """Return the file or folder, or the files of the pattern, that a config value names."""
+    if not isinstance(value, str) or not value or "\0" in value or len(value) > 1024:
+        return []
+    for path in (beside / Path(value).expanduser(), Path.cwd() / Path(value).expanduser()):
+        if glob.has_magic(value):
+            if files := sorted(glob.glob(str(path), recursive=True)):
+                return [Path(file) for file in files]
+        elif path.exists() and path.resolve() != beside:
+            return [path]
+    return []
 
 
 def _fingerprint(path: Path) -> str:

@@ -197,8 +197,11 @@ class Asker:
                 run.retries += max(0, len(fault.attempts) - 1)
                 prediction = self._failed(job, fault, text, ready.request_hash)
                 logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
-                # An answer that could not be read is still what the model answered.
-                self._record(job, prediction if earlier is None else earlier)
+                if earlier is not None:
+                    # An answer that could not be read is still what the model answered.
+                    earlier.attempts = [*earlier.attempts, *prediction.attempts]
+                    prediction = earlier
+                self._record(job, prediction)
                 self._count_failure(run, fault)
                 return
             if response.latency_s is None:
@@ -381,7 +384,7 @@ def _after(earlier: Prediction | None, prediction: Prediction) -> Prediction:
     """Keep in a record the answers to the same request that could not be read."""
     if earlier is not None:
         unread = {
-            "kind": UNREADABLE_ANSWER,
+            "type": UNREADABLE_ANSWER,
             "answer": earlier.answer,
             "reason": earlier.reason,
             "finish_reason": earlier.finish_reason,

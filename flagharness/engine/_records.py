@@ -85,7 +85,7 @@ def task_summary(run: TaskRun) -> dict[str, Any]:
         "last_failure": run.last_failure,
         "metric": name,
         "score": value,
-        "ci95": result.get("ci95"),
+        "ci95": result.get("ci95") if name == "accuracy" else None,
         "n": (result.get("counts") or {}).get("total"),
         "counts": result.get("counts"),
         "partial": result.get("partial"),

@@ -62,7 +62,7 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
         counts["parse_failures"] = None  # only the task's own code knows what it could not read
     result = {
-        **_with_notes(metrics, run, scorer.asked_again),
+        **_with_notes(metrics, run, len(scorer.asked_again)),
         "counts": counts,
         "tokens": scorer.tokens,
         "partial": run.partial or bool(metrics.get("partial")),
@@ -131,8 +131,8 @@ class _Scorer:
         self._lookup = lookup
         self.annotations = {question_id: run.task.annotations[question_id] for question_id in run.ids}
         self.tokens = {"prompt": 0, "completion": 0}
-        self.asked_again = 0
-        """Samples whose first answer could not be read and that were asked again for it."""
+        self.asked_again: set[str] = set()
+        """Samples that were asked again because an answer could not be read."""
 
     def prediction_rows(self) -> Iterator[dict[str, Any]]:
         for index, question_id in enumerate(self._run.ids):
@@ -153,8 +153,9 @@ class _Scorer:
     def _take(self, index: int, inference: int) -> Prediction | None:
         prediction = self._lookup(index, inference)
         if prediction is not None:
-            unread = [attempt for attempt in prediction.attempts if attempt.get("kind") == UNREADABLE_ANSWER]
-            self.asked_again += bool(unread)
+            unread = [attempt for attempt in prediction.attempts if attempt.get("type") == UNREADABLE_ANSWER]
+            if unread:
+                self.asked_again.add(prediction.question_id)
             for usage in (prediction.usage, *(attempt.get("usage") for attempt in unread)):
                 for kind in self.tokens:
                     count = (usage or {}).get(f"{kind}_tokens")

@@ -10,7 +10,7 @@ import orjson
 from flagharness.errors import DataError
 
 UNREADABLE_ANSWER = "unreadable_answer"
-"""The kind of an attempt that was answered, but in which no answer could be read."""
+"""The type of an attempt that was answered, but in which no answer could be read."""
 JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
@@ -41,7 +41,7 @@ class Prediction:
     """The model name that the endpoint reported."""
     refused: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)
-    """The attempts before the last one: kind, http_status, message, seconds of a failed one; kind, answer, reason,
+    """The attempts before the last one: type, http_status, message, seconds of a failed one; type, answer, reason,
     finish_reason, response_id, usage of one that was answered unreadably and asked again."""
 
     @property

@@ -67,7 +67,7 @@ def test_with_it_a_resumed_run_asks_again_only_what_could_not_be_read(
     assert files_of().counts == {"total": 2, "answered": 2}
     assert of_row_1(files_of().predictions)["attempts"] == [
         {
-            "kind": "unreadable_answer",
+            "type": "unreadable_answer",
             "answer": "many",
             "reason": "a lot",
             "finish_reason": "stop",
@@ -181,6 +181,7 @@ def test_a_request_that_fails_when_asked_again_costs_no_answer(
     assert endpoint.rows_asked() == [1]
     row = of_row_1(files_of().predictions)
     assert (row["status"], row["answer"], row["reason"]) == ("ok", "many", "a lot")
+    assert [attempt["http_status"] for attempt in row["attempts"]] == [400]
     assert files_of().counts == {"total": 2, "answered": 2, "parse_failures": 1}
     assert files_of().result["accuracy"] == 50.0
 
@@ -188,7 +189,9 @@ def test_a_request_that_fails_when_asked_again_costs_no_answer(
     endpoint.script = second_row_in_turn(endpoint, "1")
     assert command(AGAIN).returncode == 0
     row = of_row_1(files_of().predictions)
-    assert (row["answer"], next(attempt.get("answer") for attempt in row["attempts"])) == ("1", "many")
+    assert row["answer"] == "1"
+    assert [attempt["type"] for attempt in row["attempts"]] == ["rejected", "unreadable_answer"]
+    assert row["attempts"][1]["answer"] == "many"
 
 
 def test_the_same_within_one_run(command: Any, endpoint: Any, files_of: Any) -> None:
@@ -196,7 +199,7 @@ def test_the_same_within_one_run(command: Any, endpoint: Any, files_of: Any) -> 
     assert command(AGAIN).returncode == 0
     row = of_row_1(files_of().predictions)
     assert (row["status"], row["answer"]) == ("ok", "some")
-    assert next(attempt.get("answer") for attempt in row["attempts"]) == "many"
+    assert [attempt.get("answer") for attempt in row["attempts"]] == ["many", None]
     assert files_of().result["tokens"] == {"prompt": 30, "completion": 6}
 
 

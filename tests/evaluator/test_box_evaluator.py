@@ -735,10 +735,11 @@ def test_tasks_find_it_by_name() -> None:
 
 
 def test_ap_can_be_broken_down_by_a_key_of_the_rows() -> None:
-    rows = [row("1", A, light="day"), row("2", A, light="night"), row("3", A)]
+    rows = [row("1", A, light="day"), row("2", A, light=["night", "rain"]), row("3", A)]
     result = evaluate(rows, [corners(A), corners(B), corners(A)], detailed_keys=["light"])
     assert {name: (each["AP"], each["n"]) for name, each in result["detailed"]["light"].items()} == {
         "(none)": (100.0, 1),
         "day": (100.0, 1),
         "night": (0.0, 1),
+        "rain": (0.0, 1),
     }

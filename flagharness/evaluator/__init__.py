@@ -1,7 +1,9 @@
 """Evaluators: from annotations and predictions to verdicts and metrics."""
 
 from flagharness.evaluator._base import EXTRACTOR_VERSION, BaseEvaluator
+from flagharness.evaluator._boxes import BoxEvaluator
 from flagharness.evaluator._judged import JudgedEvaluator
+from flagharness.evaluator._manifest import ManifestEvaluator
 from flagharness.evaluator._tally import accuracy_block, breakdown, count_outcomes, headline_block
 from flagharness.evaluator._verdict import NO_ANSWER, NOT_JUDGED, OUTCOMES, PARSE_FAILURES, Verdict, combine
 
@@ -12,7 +14,9 @@ __all__ = [
     "OUTCOMES",
     "PARSE_FAILURES",
     "BaseEvaluator",
+    "BoxEvaluator",
     "JudgedEvaluator",
+    "ManifestEvaluator",
     "Verdict",
     "accuracy_block",
     "breakdown",

@@ -5,8 +5,9 @@
     {"case": "what it shows", "annotation": {...}, "reply": "...", "verdict": {"outcome": "correct", "answer": 7}}
     {"case": "...", "samples": [{"annotation": {...}, "reply": "..."}, ...], "metrics": {"accuracy": 50.0}}
 
-``reply`` is what the model said, reasoning included; null is a request that failed. Only the fields that ``verdict``
-or ``metrics`` names are compared, floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
+``reply`` is what the model said, reasoning included; null is a request that failed. ``"truncated": true`` beside it
+says that the reply was cut off by the token limit. Only the fields that ``verdict`` or ``metrics`` names are compared,
+floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class GoldenCase:
     """One case: samples, and what must come out."""
 
     case: str
-    samples: list[tuple[dict[str, Any], str | None]]
+    samples: list[tuple[dict[str, Any], Prediction]]
     verdict: dict[str, Any] | None
     metrics: dict[str, Any] | None
 
@@ -51,7 +52,7 @@ def load_golden(path: Path) -> list[GoldenCase]:
                 GoldenCase(
                     case=str(record["case"]),
                     samples=[
-                        ({"question_id": str(i), **sample["annotation"]}, sample["reply"])
+                        _sample({"question_id": str(i), **sample["annotation"]}, sample)
                         for i, sample in enumerate(samples)
                     ],
                     verdict=record["verdict"] if "samples" not in record else None,
@@ -72,8 +73,8 @@ def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
         if problems:
             return problems
         if case.verdict is not None:
-            (row, reply), wanted = case.samples[0], case.verdict
-            found = _shown(evaluator.verdict_on(row, [prediction_of(str(row["question_id"]), reply)]))
+            (row, prediction), wanted = case.samples[0], case.verdict
+            found = _shown(evaluator.verdict_on(row, [prediction]))
         else:
             wanted, found = case.metrics or {}, _metrics(evaluator, case)
     except FOREIGN_FAILURES as error:
@@ -85,20 +86,25 @@ def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
     ]
 
 
-def prediction_of(question_id: str, reply: str | None) -> Prediction:
+def _sample(annotation: dict[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], Prediction]:
+    return annotation, prediction_of(
+        annotation["question_id"], record["reply"], bool(record.get("truncated"))
+    )
+
+
+def prediction_of(question_id: Any, reply: str | None, truncated: bool = False) -> Prediction:
     """Return what the engine would keep of a reply: its reasoning taken out; None for a failed request."""
     if reply is None:
         error = {"type": "http_error", "message": "failed", "http_status": 500, "attempts": 1}
-        return Prediction(question_id, status="error", error=error)
+        return Prediction(str(question_id), status="error", error=error)
     reason, answer = split_reasoning(reply, ("<think>", "</think>"))
-    return Prediction(question_id, answer=answer, reason=reason)
+    finish_reason = "length" if truncated else "stop"
+    return Prediction(str(question_id), answer=answer, reason=reason, finish_reason=finish_reason)
 
 
 def _metrics(evaluator: BaseEvaluator, case: GoldenCase) -> dict[str, Any]:
     rows = {str(row["question_id"]): row for row, _ in case.samples}
-    predictions = {
-        str(row["question_id"]): prediction_of(str(row["question_id"]), reply) for row, reply in case.samples
-    }
+    predictions = {prediction.question_id: prediction for _, prediction in case.samples}
     if evaluator.scores_all_at_once:
         records = [prediction.to_json() for prediction in predictions.values()]
         return dict((evaluator.eval_func or evaluator.cal_accuracy)(rows, records))

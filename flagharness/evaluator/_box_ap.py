@@ -151,8 +151,8 @@ class BoxSet:
     def _as_emitted(self) -> Numbers:
         most, engine = self._protocol.max_dets, self._protocol.engine
         if self._protocol.federated:
-            return lvis_ap(self.truth, self.detections, max_dets=most, engine=engine)
-        return coco_ap(self.truth, self.detections, max_dets=(most,), engine=engine)
+            return lvis_ap(self.truth, self.detections, max_dets=most, sizes=False, engine=engine)
+        return coco_ap(self.truth, self.detections, max_dets=(most,), sizes=False, engine=engine)
 
     def beyond_max_dets(self) -> int:
         """Return how many detections do not count: each image takes ``max_dets``, of each category or in all."""

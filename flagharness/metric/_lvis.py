@@ -22,6 +22,7 @@ def lvis_ap(
     detections: Sequence[Entry],
     *,
     max_dets: int = 300,
+    sizes: bool = True,
     engine: str = "official",
 ) -> Numbers:
     """Average precision and recall as LVISEval computes them, in the order given.
@@ -34,6 +35,7 @@ def lvis_ap(
 
     Args:
         truth, detections: See `Scene`.
+        sizes: Whether the values for small, medium and large boxes are wanted; they take three quarters of the time.
         engine: "official", or "fast" for faster-coco-eval (extra ``fast``), which gives the same numbers.
 
     Returns:
@@ -48,7 +50,7 @@ def lvis_ap(
         precision, recall = fast_arrays(scene, (max_dets,), federated=True)
         precision, recall = precision[..., 0], recall[..., 0]
     elif engine == "official":
-        precision, recall = _official_arrays(scene, max_dets)
+        precision, recall = _official_arrays(scene, max_dets, len(AREAS) if sizes else 1)
     else:
         raise ValueError(f"engine must be 'official' or 'fast', got {engine!r}")
     numbers = {
@@ -56,9 +58,10 @@ def lvis_ap(
         "AP50": mean_of(precision[0, :, :, 0]),
         "AP75": mean_of(precision[5, :, :, 0]),
     }
-    numbers |= {f"AP{AREAS[a]}": mean_of(precision[:, :, :, a]) for a in (1, 2, 3)}
+    slices = (1, 2, 3) if sizes else ()
+    numbers |= {f"AP{AREAS[a]}": mean_of(precision[:, :, :, a]) for a in slices}
     numbers |= {f"AP{group}": mean_of(precision[:, :, of_group(scene, group), 0]) for group in FREQUENCIES}
-    return numbers | {f"AR{AREAS[a]}": mean_of(recall[:, :, a]) for a in range(4)}
+    return numbers | {f"AR{AREAS[a]}": mean_of(recall[:, :, a]) for a in (0, *slices)}
 
 
 def of_group(scene: Scene, group: str) -> list[int]:
@@ -68,26 +71,27 @@ def of_group(scene: Scene, group: str) -> list[int]:
     ]
 
 
-def _official_arrays(scene: Scene, max_dets: int) -> tuple[Any, Any]:
+def _official_arrays(scene: Scene, max_dets: int, areas: int) -> tuple[Any, Any]:
     """Return precision [IoU, recall, category, area] and recall [IoU, category, area]."""
     import numpy as np
 
     module = _lvis_eval()
-    precision, recall = -np.ones((10, 101, len(scene.pairs), 4)), -np.ones((10, len(scene.pairs), 4))
+    precision, recall = -np.ones((10, 101, len(scene.pairs), areas)), -np.ones((10, len(scene.pairs), areas))
     for k, (category, images) in enumerate(scene.pairs.items()):
         if images:
-            found = _evaluate_category(module, scene, category, images, max_dets)
+            found = _evaluate_category(module, scene, category, images, max_dets, areas)
             precision[:, :, k], recall[:, k] = found["precision"][:, :, 0], found["recall"][:, 0]
     return precision, recall
 
 
 def _evaluate_category(
-    module: ModuleType, scene: Scene, category: Any, images: Mapping[Any, Pair], max_dets: int
+    module: ModuleType, scene: Scene, category: Any, images: Mapping[Any, Pair], max_dets: int, areas: int
 ) -> Any:
     evaluation = module.LVISEval.__new__(module.LVISEval)
     evaluation.logger = logging.getLogger(__name__)
     evaluation.params = module.Params("bbox")
     evaluation.params.max_dets = max_dets
+    evaluation.params.area_rng = evaluation.params.area_rng[:areas]
     evaluation.params.img_ids, evaluation.params.cat_ids = list(images), [category]
     # What LVISEval._prepare would gather; `Scene` has dropped what is not to be evaluated.
     evaluation._gts = {(image, category): pair.truth for image, pair in images.items()}

@@ -121,6 +121,14 @@ def test_it_is_the_official_code_to_the_last_bit_and_the_fast_engine_agrees(
         assert fast[key] == (value if value is None else pytest.approx(value, abs=1e-12))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_without_sizes_the_rest_is_the_same(random_scene: Make, engine: str) -> None:
+    truth, found = random_scene(7)
+    whole = coco_ap(truth, found, engine=engine)
+    part = coco_ap(truth, found, sizes=False, engine=engine)
+    assert part == {key: value for key, value in whole.items() if key[2:] not in ("s", "m", "l")}
+
+
 def test_nothing_is_printed(random_scene: Make, capfd: pytest.CaptureFixture[str]) -> None:
     for engine in ENGINES:
         coco_ap(*random_scene(0), engine=engine)

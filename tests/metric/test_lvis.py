@@ -124,6 +124,12 @@ def test_small_scenes_too(random_scene: Make, lvis_called_directly: Make, seed: 
         assert direct[key] == (-1 if value is None else pytest.approx(value, abs=1e-12)), key
 
 
+def test_without_sizes_the_rest_is_the_same(random_scene: Make) -> None:
+    truth, found = random_scene(7, crowds=False)
+    whole, part = lvis_ap(truth, found), lvis_ap(truth, found, sizes=False)
+    assert part == {key: value for key, value in whole.items() if key[2:] not in ("s", "m", "l")}
+
+
 def test_the_cut_to_300_is_made_over_all_categories_in_both_engines(random_scene: Make) -> None:
     truth, found = random_scene(3, images=2, crowds=False)
     crowded = [{**box, "score": box["score"] / 1000} for box in found for _ in range(40)] + found

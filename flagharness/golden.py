@@ -6,8 +6,8 @@
     {"case": "...", "samples": [{"annotation": {...}, "reply": "..."}, ...], "metrics": {"accuracy": 50.0}}
 
 ``reply`` is what the model said, reasoning included; null is a request that failed. ``"truncated": true`` beside it
-says that the reply was cut off by the token limit. Only the fields that ``verdict`` or ``metrics`` names are compared,
-floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
+says that the reply was cut off by the token limit. Only the fields that ``verdict`` or ``metrics`` names are
+compared, floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
 """
 
 from __future__ import annotations

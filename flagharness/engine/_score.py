@@ -172,9 +172,8 @@ class _Scorer:
                 verdict = evaluator.verdict_on(annotation, predictions)
                 logger.debug("%s %s: %s (%s)", run.name, question_id, verdict.outcome, verdict.answer)
                 yield {**_row(question_id, predictions), **verdict.to_json()}
-                # On disk now; the texts of a large run need not stay in memory.
                 for kept in (verdict, *verdict.inferences):
-                    kept.raw_answer = kept.extraction = None
+                    kept.forget_texts()
                 verdicts.append(verdict)
 
         write_json_list(run.folder.evaluated, rows())

@@ -77,7 +77,7 @@ class BoxSet:
         return {
             "image_id": self._images[image_key(row)],
             "category_id": self._categories[self._name(found.category)],
-            "bbox": list(found.bbox),
+            "bbox": found.bbox,
             "score": found.score,
         }
 
@@ -110,7 +110,7 @@ class BoxSet:
         return {
             "image_id": image,
             "category_id": self._categories[self._name(box.category)],
-            "bbox": list(box.bbox),
+            "bbox": box.bbox,
             "area": box.area,
             "iscrowd": box.iscrowd,
             "ignore": box.ignore,

@@ -43,9 +43,7 @@ def _n_truth(row: Row) -> int:
 def space_warning(pairs: Sequence[Pair], bbox_space: str) -> str | None:
     """Say that replies look like another coordinate space. The boxes stay what the setting makes of them."""
     with_boxes = [
-        verdict.extra
-        for _, verdict in pairs
-        if verdict.extra.get("n_predicted") or verdict.extra.get("dropped_labels")
+        verdict.extra for _, verdict in pairs if detections_of(verdict) or verdict.extra.get("dropped_labels")
     ]
     reasons = Counter(str(extra["space_suspicion"]) for extra in with_boxes if extra.get("space_suspicion"))
     suspicious = sum(reasons.values())

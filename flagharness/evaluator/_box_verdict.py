@@ -22,11 +22,20 @@ class Detection(NamedTuple):
     score: float
 
 
+COUNTED = ("swapped", "clipped", "dropped_labels", "space_suspicion")
+"""What the result counts over all rows; the rest of ``extra`` can be worked out again."""
+
+
 @dataclass
 class BoxVerdict(Verdict):
     """A verdict that keeps its boxes in full precision; ``answer`` has them rounded, for the file."""
 
     detections: list[Detection] = field(default_factory=list)
+
+    def forget_texts(self) -> None:
+        super().forget_texts()
+        self.answer = self.label = None  # the same boxes again
+        self.extra = {key: self.extra[key] for key in COUNTED if self.extra.get(key)}
 
 
 class Match(NamedTuple):

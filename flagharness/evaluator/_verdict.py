@@ -45,6 +45,10 @@ class Verdict:
     extra: dict[str, Any] = field(default_factory=dict)
     """What a custom evaluator adds; written into the evaluated row as it is."""
 
+    def forget_texts(self) -> None:
+        """Let go of what no metric reads once the row is on disk, so that a large run stays small in memory."""
+        self.raw_answer = self.extraction = None
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a row of ``{task}_evaluated.json`` gains."""
         record: dict[str, Any] = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 Entry = Mapping[str, Any]
@@ -17,7 +17,10 @@ class Pair(NamedTuple):
 
 
 class Scene:
-    """A set of images with true and predicted boxes, numbered as the official code wants it.
+    """A set of images with true and predicted boxes, by category and image.
+
+    It keeps references to what it is given; the dicts that the official code works on are made for one category at a
+    time, so that memory does not grow with the number of categories.
 
     Args:
         truth: ``{"images": [{"id", "width", "height"}], "annotations": [{"image_id", "category_id", "bbox"}],
@@ -42,45 +45,32 @@ class Scene:
         federated: bool = False,
     ) -> None:
         self.images = {image["id"]: image for image in _unique(truth["images"], "image")}
-        self.categories = {entry["id"]: entry for entry in _unique(truth["categories"], "category")}
-        self.pairs: dict[Any, dict[Any, Pair]] = {category: {} for category in sorted(self.categories)}
-        """By category, then by image; only pairs that hold a box. Both sorted by id."""
-        filled: dict[tuple[Any, Any], Pair] = defaultdict(lambda: Pair([], []))
-        for number, box in enumerate(truth["annotations"], start=1):
+        by_id = {entry["id"]: entry for entry in _unique(truth["categories"], "category")}
+        self.categories = dict(sorted(by_id.items()))
+        self._boxes: dict[Any, dict[Any, tuple[list[Entry], list[Entry]]]] = {c: {} for c in self.categories}
+        for box in truth["annotations"]:
             self._check(box, "a true box")
-            x, y, width, height = box["bbox"]
-            kept = {
-                "id": number,
-                "image_id": box["image_id"],
-                "category_id": box["category_id"],
-                "bbox": [x, y, width, height],
-                "area": box.get("area", width * height),
-                "iscrowd": int(bool(box.get("iscrowd", 0))),
-                "ignore": int(bool(box.get("ignore", 0)) or bool(box.get("iscrowd", 0))),
-            }
-            if not federated or kept["area"] > 0:
-                filled[box["category_id"], box["image_id"]].truth.append(kept)
+            if not federated or _true_area(box) > 0:
+                self._at(box)[0].append(box)
         for box in detections:
             self._check(box, "a detection")
-        ranked = detections if max_dets is None else _best_of_each_image(detections, max_dets)
-        for number, box in enumerate(ranked, start=1):
-            x, y, width, height = box["bbox"]
-            category, image = box["category_id"], box["image_id"]
-            if federated and (width * height <= 0 or not self._is_known(category, image, filled)):
-                continue
-            filled[category, image].detections.append(
-                {
-                    "id": number,
-                    "image_id": image,
-                    "category_id": category,
-                    "bbox": [x, y, width, height],
-                    "area": width * height,
-                    "score": box["score"],
-                    "iscrowd": 0,
-                }
+        for box in detections if max_dets is None else _best_of_each_image(detections, max_dets):
+            if not federated or (box["bbox"][2] * box["bbox"][3] > 0 and self._is_known(box)):
+                self._at(box)[1].append(box)
+
+    def pairs(self, category: Any) -> dict[Any, Pair]:
+        """Return what the images hold of a category, by image id in ascending order; images without a box of it are
+        left out. Ids of boxes are unique within an image, from 1."""
+        return {
+            image: Pair(
+                [_true_box(box, number) for number, box in enumerate(real, start=1)],
+                [_detection(box, number) for number, box in enumerate(found, start=1)],
             )
-        for category, image in sorted(filled):
-            self.pairs[category][image] = filled[category, image]
+            for image, (real, found) in sorted(self._boxes[category].items(), key=itemgetter(0))
+        }
+
+    def _at(self, box: Entry) -> tuple[list[Entry], list[Entry]]:
+        return self._boxes[box["category_id"]].setdefault(box["image_id"], ([], []))
 
     def _check(self, box: Entry, what: str) -> None:
         if box["image_id"] not in self.images:
@@ -88,14 +78,44 @@ class Scene:
         if box["category_id"] not in self.categories:
             raise ValueError(f"{what} is of category {box['category_id']!r}, which the truth does not have")
 
-    def _is_known(self, category: Any, image: Any, filled: Mapping[tuple[Any, Any], Pair]) -> bool:
+    def _is_known(self, box: Entry) -> bool:
         """Whether the image says anything about the category: it is there, or verified to be absent."""
-        here = filled.get((category, image))
-        return bool(here and here.truth) or category in self.images[image].get("neg_category_ids", ())
+        category, image = box["category_id"], box["image_id"]
+        here = self._boxes[category].get(image)
+        return bool(here and here[0]) or category in self.images[image].get("neg_category_ids", ())
 
     def is_not_exhaustive(self, category: Any, image: Any) -> bool:
         """Whether boxes of the category may be missing from the truth of the image."""
         return category in self.images[image].get("not_exhaustive_category_ids", ())
+
+
+def _true_area(box: Entry) -> float:
+    return float(box.get("area", box["bbox"][2] * box["bbox"][3]))
+
+
+def _true_box(box: Entry, number: int) -> dict[str, Any]:
+    crowd = bool(box.get("iscrowd", 0))
+    return {
+        "id": number,
+        "image_id": box["image_id"],
+        "category_id": box["category_id"],
+        "bbox": list(box["bbox"]),
+        "area": _true_area(box),
+        "iscrowd": int(crowd),
+        "ignore": int(crowd or bool(box.get("ignore", 0))),
+    }
+
+
+def _detection(box: Entry, number: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "image_id": box["image_id"],
+        "category_id": box["category_id"],
+        "bbox": list(box["bbox"]),
+        "area": box["bbox"][2] * box["bbox"][3],
+        "score": box["score"],
+        "iscrowd": 0,
+    }
 
 
 def _unique(entries: Sequence[Entry], what: str) -> Sequence[Entry]:

@@ -75,10 +75,10 @@ def _official_arrays(scene: Scene, max_dets: tuple[int, ...], areas: int) -> tup
     import numpy as np
 
     module = official_module("pycocotools.cocoeval", "pycocotools.cocoeval", print=lambda *_: None)
-    shape = (len(scene.pairs), areas, len(max_dets))
+    shape = (len(scene.categories), areas, len(max_dets))
     precision, recall = -np.ones((10, 101, *shape)), -np.ones((10, *shape))
-    for k, (category, images) in enumerate(scene.pairs.items()):
-        if images:
+    for k, category in enumerate(scene.categories):
+        if images := scene.pairs(category):
             found = _evaluate_category(module, category, images, max_dets, areas)
             precision[:, :, k], recall[:, k] = found["precision"][:, :, 0], found["recall"][:, 0]
     return precision, recall

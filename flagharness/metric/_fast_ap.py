@@ -20,9 +20,9 @@ def fast_arrays(scene: Scene, max_dets: tuple[int, ...], *, federated: bool) -> 
     """
     import numpy as np
 
-    shape = (len(scene.pairs), 4, len(max_dets))
+    shape = (len(scene.categories), 4, len(max_dets))
     precision, recall = -np.ones((10, 101, *shape)), -np.ones((10, *shape))
-    categories = iter(enumerate(scene.pairs))
+    categories = iter(enumerate(scene.categories))
     while block := dict(islice(categories, _CATEGORIES_AT_ONCE)):
         found = _evaluate(scene, list(block.values()), max_dets, federated)
         if found is not None:
@@ -39,12 +39,9 @@ def _evaluate(scene: Scene, categories: list[Any], max_dets: tuple[int, ...], fe
             'ap_engine "fast" takes the package faster-coco-eval: pip install "flagharness[fast]"'
         ) from error
 
-    truth = [
-        dict(box) for category in categories for pair in scene.pairs[category].values() for box in pair.truth
-    ]
-    found = [
-        dict(b) for category in categories for pair in scene.pairs[category].values() for b in pair.detections
-    ]
+    pairs = [pair for category in categories for pair in scene.pairs(category).values()]
+    truth = [{**box, "id": n} for n, box in enumerate((box for p in pairs for box in p.truth), start=1)]
+    found = [box for pair in pairs for box in pair.detections]
     if any(box["ignore"] and not box["iscrowd"] for box in truth):
         raise ValueError('the truth has boxes with `ignore`, which ap_engine "fast" does not know')
     images = sorted({box["image_id"] for box in (*truth, *found)})

@@ -66,9 +66,7 @@ def lvis_ap(
 
 def of_group(scene: Scene, group: str) -> list[int]:
     """Return the positions of the categories of a frequency group."""
-    return [
-        k for k, category in enumerate(scene.pairs) if scene.categories[category].get("frequency") == group
-    ]
+    return [k for k, category in enumerate(scene.categories.values()) if category.get("frequency") == group]
 
 
 def _official_arrays(scene: Scene, max_dets: int, areas: int) -> tuple[Any, Any]:
@@ -76,9 +74,12 @@ def _official_arrays(scene: Scene, max_dets: int, areas: int) -> tuple[Any, Any]
     import numpy as np
 
     module = _lvis_eval()
-    precision, recall = -np.ones((10, 101, len(scene.pairs), areas)), -np.ones((10, len(scene.pairs), areas))
-    for k, (category, images) in enumerate(scene.pairs.items()):
-        if images:
+    precision, recall = (
+        -np.ones((10, 101, len(scene.categories), areas)),
+        -np.ones((10, len(scene.categories), areas)),
+    )
+    for k, category in enumerate(scene.categories):
+        if images := scene.pairs(category):
             found = _evaluate_category(module, scene, category, images, max_dets, areas)
             precision[:, :, k], recall[:, k] = found["precision"][:, :, 0], found["recall"][:, 0]
     return precision, recall

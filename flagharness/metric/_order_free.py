@@ -42,11 +42,11 @@ def order_free_ap(
     if federated:
         detections = _cut(detections, max_dets)
     scene = Scene(truth, detections, federated=federated)
-    shape = (10, 101, len(scene.pairs), len(AREAS))
+    shape = (10, 101, len(scene.categories), len(AREAS))
     precision, best = -np.ones(shape), -np.ones(shape[:3])
-    for k, (category, images) in enumerate(scene.pairs.items()):
+    for k, category in enumerate(scene.categories):
         ranking = _Ranking()
-        for image, pair in images.items():
+        for image, pair in scene.pairs(category).items():
             lenient = federated and scene.is_not_exhaustive(category, image)
             ranking.add(_match(pair, len(pair.detections) if federated else max_dets, lenient))
         if ranking.images:
@@ -61,7 +61,7 @@ def order_free_ap(
         numbers |= {
             f"AP{group}": mean_of(precision[:, :, of_group(scene, group), 0]) for group in FREQUENCIES
         }
-    per_category = {category: mean_of(precision[:, :, k, 0]) for k, category in enumerate(scene.pairs)}
+    per_category = {category: mean_of(precision[:, :, k, 0]) for k, category in enumerate(scene.categories)}
     return {**numbers, "lowest": numbers["AP"], "highest": mean_of(best), "per_category": per_category}
 
 

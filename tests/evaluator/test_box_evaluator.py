@@ -80,7 +80,7 @@ def verdicts_of(
         each = reply if isinstance(reply, list) else [reply]
         verdict = evaluator.verdict_on(asked, [predict(asked, text, k) for k, text in enumerate(each)])
         for kept in (verdict, *verdict.inferences):
-            kept.raw_answer = kept.extraction = None
+            kept.forget_texts()
         verdicts.append(verdict)
     return verdicts
 
@@ -598,7 +598,8 @@ def test_boxes_take_over_score_and_place_of_the_detection_under_them(detections:
     found = [{"bbox": [10, 10, 50, 50], "score": 0.9}, {"bbox": [10, 10, 50, 45], "score": 0.99}]
     (detections / "1.json").write_text(json.dumps(found))
     evaluator = BoxEvaluator(**original(detections.parent))
-    [verdict] = verdicts_of(evaluator, [row("1", A)], ["[[11, 11, 51, 51], [500, 500, 520, 520]]"])
+    asked = row("1", A)
+    verdict = evaluator.verdict_on(asked, [predict(asked, "[[11, 11, 51, 51], [500, 500, 520, 520]]")])
     assert verdict.answer == [
         {"bbox": [10.0, 10.0, 40.0, 40.0], "label": "a", "score": 0.9},
         {"bbox": [500.0, 500.0, 20.0, 20.0], "label": "a", "score": 0.5},

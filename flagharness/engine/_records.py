@@ -16,7 +16,17 @@ from flagharness.engine._score import headline_of
 from flagharness.engine._spec import TaskRun
 from flagharness.run import dump_line
 
-RECORDED_PACKAGES = ("mmengine-lite", "datasets", "pillow", "numpy", "pycocotools", "openai", "orjson")
+RECORDED_PACKAGES = (
+    "mmengine-lite",
+    "datasets",
+    "pillow",
+    "numpy",
+    "pycocotools",
+    "lvis",
+    "faster-coco-eval",
+    "openai",
+    "orjson",
+)
 NO_MATTER_FOR_ANSWERS = frozenset(
     ("api_key", "url", "base_url", "num_workers", "max_retries", "retry_wait_max", "timeout", "output_dir")
 )

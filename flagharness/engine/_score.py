@@ -296,7 +296,8 @@ def _provenance(run: TaskRun) -> dict[str, Any]:
 
 def _own_source(evaluator: BaseEvaluator | None) -> str | None:
     """Digest of the file a task's own scoring code lies in; None for ours, whose version the result names anyway."""
-    if evaluator is None or (type(evaluator) is BaseEvaluator and evaluator.eval_func is None):
+    ours = type(evaluator).__module__.startswith("flagharness.evaluator.")
+    if evaluator is None or (ours and evaluator.eval_func is None):
         return None
     own = evaluator.eval_func or type(evaluator)
     return source_digest(inspect.getmodule(own) or own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
 from flagharness.config._meta import read_meta
@@ -69,7 +70,10 @@ def find_task_config(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_file():
         return path.resolve()
-    if path.is_dir():
+    is_bare = len(path.parts) == 1 and os.sep not in name
+    if path.is_dir() and not (
+        is_bare and not configs_in(path)
+    ):  # the data may lie in a folder of the task's name
         return _config_of_folder(path.resolve(), name)
     if path.suffix == ".py" or len(path.parts) > 1:
         return _bundled_path(path, name)

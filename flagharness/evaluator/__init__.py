@@ -2,6 +2,7 @@
 
 from flagharness.evaluator._base import EXTRACTOR_VERSION, BaseEvaluator
 from flagharness.evaluator._boxes import BoxEvaluator
+from flagharness.evaluator._counts import CountEvaluator
 from flagharness.evaluator._judged import JudgedEvaluator
 from flagharness.evaluator._manifest import ManifestEvaluator
 from flagharness.evaluator._tally import accuracy_block, breakdown, count_outcomes, headline_block
@@ -15,6 +16,7 @@ __all__ = [
     "PARSE_FAILURES",
     "BaseEvaluator",
     "BoxEvaluator",
+    "CountEvaluator",
     "JudgedEvaluator",
     "ManifestEvaluator",
     "Verdict",

@@ -15,9 +15,10 @@ dataset = dict(
     name="bccd_count",
 )
 
-evaluator = dict(type="BaseEvaluator", detailed_keys=["sub_task"])
+evaluator = dict(type="CountEvaluator", detailed_keys=["sub_task"])
 
 meta = dict(
+    aliases=[],
     rows=72,
     modality="image",
     metric="exact-match accuracy (strict count parse)",

@@ -15,9 +15,10 @@ dataset = dict(
     name="countqa",
 )
 
-evaluator = dict(type="BaseEvaluator", detailed_keys=["sub_task", "categories"])
+evaluator = dict(type="CountEvaluator", detailed_keys=["sub_task", "categories"])
 
 meta = dict(
+    aliases=["CountQA"],
     rows=1528,
     modality="image",
     metric="exact-match accuracy (strict count parse)",

@@ -68,6 +68,13 @@ def test_a_task_answers_to_folder_config_and_other_names(shipped: Path) -> None:
     assert [find_task_config(name) for name in ("fsc", "FSC_val", "Fsc")] == [wanted] * 3
 
 
+def test_a_folder_of_data_does_not_hide_the_task_of_its_name(shipped: Path) -> None:
+    Path("FSC_val").mkdir()
+    assert find_task_config("FSC_val") == shipped / "fsc" / "fsc.py"
+    with pytest.raises(ConfigError, match="holds no task config"):
+        find_task_config("./FSC_val/")
+
+
 def test_a_mistyped_alias_is_answered_with_the_nearest(shipped: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'FSC_val'"):
         find_task_config("FSC_vall")

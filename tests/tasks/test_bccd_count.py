@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from mmengine.config import ConfigDict
@@ -117,3 +118,14 @@ def test_the_folder_holds_what_its_description_says() -> None:
 
 def test_the_examples_in_process_py_hold() -> None:
     assert doctest.testmod(load(FOLDER)) == (0, 1)
+
+
+def test_a_run_on_the_shipped_photographs(run_benchmark: Any, golden_requests: Any) -> None:
+    run = run_benchmark("bccd_count", None, lambda call: "11", "--limit", "10")
+    truths = [row["label"] for row in run.files.evaluated]
+    assert run.ran.returncode == 0
+    assert run.files.result["accuracy"] == 10.0 * truths.count(11)
+    assert run.files.result["mae"] == pytest.approx(sum(abs(11 - truth) for truth in truths) / 10)
+    assert run.files.result["partial"] is True
+    assert "note" not in run.files.result
+    golden_requests("bccd_count", run.calls[:1])

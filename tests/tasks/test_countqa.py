@@ -180,3 +180,23 @@ def test_the_config_names_the_source_and_asks_for_one_integer() -> None:
 
 def test_the_examples_in_process_py_hold(task: ModuleType) -> None:
     assert doctest.testmod(task) == (0, 1)
+
+
+def test_a_run_scores_exact_counts_over_all_questions(
+    run_benchmark: Any, golden_requests: Any, endpoint: Any, tmp_path: Path
+) -> None:
+    folder = source(tmp_path, RECORDS)
+    replies = {"cups": "3", "forks": "none", "瓶子": "about 390", "a?": "7 or 8", "b?": endpoint.fails(400)}
+
+    def reply(call: Any) -> Any:
+        return next((said for word, said in replies.items() if word in call.text), "1")
+
+    run = run_benchmark("CountQA", folder, reply, name="countqa")
+    # Rows: cups 3, forks 0, bottles 400, a 7, b 8, c 1. Right: cups and c.
+    # Errors: 0, 0 (unread, and the truth is 0), 10, 1, 8, 0.
+    result = run.files.result
+    assert (run.ran.returncode, result["accuracy"], result["n"]) == (3, 33.33, 6)
+    assert (result["mae"], result["within_5_percent"]) == (round(19 / 6, 4), round(400 / 6, 4))
+    assert run.files.counts == {"total": 6, "answered": 5, "request_errors": 1, "parse_failures": 1}
+    assert result["note"] == "the data holds 6 rows, the benchmark 1,528"
+    golden_requests("countqa", [run.calls[0], run.calls[2]])

@@ -1,0 +1,53 @@
+"""Counts: exact match, and how far off the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flagharness.evaluator._base import BaseEvaluator
+from flagharness.evaluator._verdict import Verdict
+from flagharness.metric import mean_absolute_error, root_mean_squared_error, share_within
+from flagharness.registry import EVALUATORS
+
+
+@EVALUATORS.register_module()
+class CountEvaluator(BaseEvaluator):
+    """Adds to the exact-match accuracy the errors of the counts, for rows of question type ``count``.
+
+    ``mae`` and ``rmse`` are in things counted, ``within_5_percent`` is the percentage of samples that are off by at
+    most 5 percent of the truth (the relaxed accuracy of CountQA, arXiv 2508.06585). A count that could not be read,
+    or was never given, enters as 0, so that its error is the whole truth. With several inferences each value is the
+    mean over them.
+    """
+
+    def aggregate(
+        self, verdicts: Sequence[Verdict], annotations: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        result = super().aggregate(verdicts, annotations)
+        if not verdicts:
+            return result
+        tables = [_errors(each) for each in _by_inference(verdicts)]
+        means = (
+            {key: sum(table[key] for table in tables) / len(tables) for key in tables[0]} if verdicts else {}
+        )
+        return {**result, **{key: round(value, 4) for key, value in means.items()}}
+
+
+def _by_inference(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    number = max((len(verdict.inferences) for verdict in verdicts), default=0)
+    if number == 0:
+        return [list(verdicts)]
+    return [[verdict.inferences[k] for verdict in verdicts] for k in range(number)]
+
+
+def _errors(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    predicted = [verdict.answer for verdict in verdicts]
+    truth = [
+        int(float(str(verdict.label))) for verdict in verdicts
+    ]  # a row without an answer holds it as it came
+    return {
+        "mae": mean_absolute_error(predicted, truth),
+        "rmse": root_mean_squared_error(predicted, truth),
+        "within_5_percent": 100 * share_within(predicted, truth, 5),
+    }

@@ -13,6 +13,8 @@ from flagharness.data._benchmark_manifest import (
     read_benchmark_manifest,
 )
 from flagharness.data._benchmark_rows import process_manifest
+from flagharness.data._box_table import image_size, process_box_table
+from flagharness.data._coco_file import CocoFile, read_coco
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, write_dropped
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
@@ -27,6 +29,7 @@ __all__ = [
     "QUESTION_TYPES",
     "BenchmarkManifest",
     "BenchmarkSubset",
+    "CocoFile",
     "Download",
     "ImageTable",
     "MediaStore",
@@ -40,15 +43,18 @@ __all__ = [
     "decode_image_cell",
     "download_media",
     "file_digest",
+    "image_size",
     "iter_hf_rows",
     "letter_of",
     "load_annotations",
     "options_of",
     "parse_list",
     "prepare",
+    "process_box_table",
     "process_manifest",
     "process_table",
     "read_benchmark_manifest",
+    "read_coco",
     "read_image_tsv",
     "read_json_rows",
     "read_manifest",

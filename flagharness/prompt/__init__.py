@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flagharness.prompt._instructions import default_instruction
 from flagharness.prompt._language import Language, detect_language
+from flagharness.prompt._locate import locate_categories, locate_category
 from flagharness.prompt._marks import split_marks
 from flagharness.prompt._option_list import option_list_prompt
 from flagharness.prompt._question import build_question, option_labels
@@ -15,6 +16,8 @@ __all__ = [
     "build_question",
     "default_instruction",
     "detect_language",
+    "locate_categories",
+    "locate_category",
     "option_labels",
     "option_list_prompt",
     "split_marks",

@@ -5,20 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flagharness.data import MediaStore, read_tsv, split_folder, write_annotations
+from flagharness.data import MediaStore, image_size, read_tsv, split_folder, write_annotations
 from flagharness.errors import DataError, listing
+from flagharness.prompt import locate_categories
 
 CATEGORIES = ["RBC", "WBC", "Platelets"]
-QUESTION = (
-    f"Locate every instance that belongs to the following categories: '{', '.join(CATEGORIES)}'. Report the "
-    "bounding boxes in JSON format as a list of objects, one object per detected instance, where each object has a "
-    '"bbox_2d" key with [x1, y1, x2, y2] and a "label" key with the category name exactly as written above. '
-    "Coordinates must be normalised on a 0-1000 scale, with (0,0) as the top-left corner and (1000,1000) as the "
-    "bottom-right corner of the image. For example: "
-    f'[{{"bbox_2d": [x1, y1, x2, y2], "label": "{CATEGORIES[0]}"}}, '
-    f'{{"bbox_2d": [x1, y1, x2, y2], "label": "{CATEGORIES[1]}"}}]. '
-    "If none of the listed categories is present, output an empty list []."
-)
 LABEL_COLUMNS = ["photo", "label", "xmin", "ymin", "xmax", "ymax"]
 
 
@@ -42,7 +33,7 @@ def process(cfg: Any) -> None:
         (
             {
                 "question_id": name,
-                "question": QUESTION,
+                "question": locate_categories(CATEGORIES),
                 "question_type": "bbox",
                 "answer": boxes[name],
                 "img_path": store.add(path.read_bytes(), name),
@@ -67,11 +58,3 @@ def labelled_boxes(labels: Path) -> dict[str, list[dict[str, Any]]]:
         if x1 < x2 and y1 < y2:
             found.append({"bbox": [x1, y1, x2 - x1, y2 - y1], "label": row["label"]})
     return boxes
-
-
-def image_size(path: Path) -> tuple[int, int]:
-    """Return width and height of a picture file in pixels, as they are stored."""
-    from PIL import Image
-
-    with Image.open(path) as image:
-        return image.size

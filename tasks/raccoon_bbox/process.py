@@ -5,16 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flagharness.data import MediaStore, read_tsv, split_folder, write_annotations
+from flagharness.data import MediaStore, image_size, read_tsv, split_folder, write_annotations
 from flagharness.errors import DataError, listing
+from flagharness.prompt import locate_category
 
 CATEGORY = "raccoon"
-QUESTION = (
-    f"Locate all instances of '{CATEGORY}' in this image. For each instance, output a bounding box as "
-    "[x1, y1, x2, y2] where coordinates are normalised on a 0-1000 scale (with (0,0) as the top-left corner and "
-    "(1000,1000) as the bottom-right corner). Your answer should be a list of lists. If there are no instances of "
-    f"'{CATEGORY}' in the image, output an empty list [] as your answer."
-)
 LABEL_COLUMNS = ["filename", "width", "height", "class", "xmin", "ymin", "xmax", "ymax"]
 
 
@@ -51,7 +46,7 @@ def process(cfg: Any) -> None:
         (
             {
                 "question_id": path.stem,
-                "question": QUESTION,
+                "question": locate_category(CATEGORY),
                 "question_type": "bbox",
                 "answer": boxes[name],
                 "img_path": store.add(path.read_bytes(), path.stem),
@@ -73,11 +68,3 @@ def corners_to_xywh(label: dict[str, str]) -> list[int]:
     """
     x1, y1, x2, y2 = (int(label[corner]) for corner in ("xmin", "ymin", "xmax", "ymax"))
     return [x1, y1, x2 - x1, y2 - y1]
-
-
-def image_size(path: Path) -> tuple[int, int]:
-    """Return width and height of a picture file in pixels, as they are stored."""
-    from PIL import Image
-
-    with Image.open(path) as image:
-        return image.size

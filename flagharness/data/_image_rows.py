@@ -129,7 +129,7 @@ def _picture(value: Any, column: str, folder: Path) -> _Named:
     if not isinstance(value, str) or not value:
         raise DataError(f"the image cell holds no picture but {type(value).__name__} {str(value)[:40]!r}")
     file = folder / value if len(value) <= _MAX_PATH and "\0" not in value else None
-    if column == "image_path" or (file is not None and file.is_file()):
+    if column == "image_path" or (file is not None and _is_file(file)):
         if file is None:
             raise DataError(f"the cell is no path: {value[:40]!r}...")
         problem = check_image(file)
@@ -137,6 +137,13 @@ def _picture(value: Any, column: str, folder: Path) -> _Named:
             raise DataError(f"{file} {problem}")
         return _Named(file.read_bytes(), value)
     return _Named(_decode(value))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # base64 may look like a path whose parts are longer than a file system allows
+        return False
 
 
 def _decode(text: str) -> bytes:

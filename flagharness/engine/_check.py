@@ -175,7 +175,7 @@ def _refuse_misspelt_keys(run: TaskRun) -> None:
         DataError: Naming both keys.
     """
     rows = list(run.task.annotations.values())
-    everywhere = set(rows[0]).intersection(*rows) - set(MEANT_KEYS)
+    everywhere = set(rows[0]).intersection(*rows) - {"question_id", *MEANT_KEYS}
     for key in MEANT_KEYS:
         if not any(key in row for row in rows):
             for near in difflib.get_close_matches(key, everywhere, n=1, cutoff=0.8):

@@ -15,8 +15,11 @@ from flagharness.run import Prediction
 
 logger = logging.getLogger(__name__)
 
-EXTRACTOR_VERSION = 1
-"""Raised when the extraction rules change, so that two results can be told apart."""
+EXTRACTOR_VERSION = 2
+"""Raised when the extraction rules change, so that two results can be told apart.
+
+2: a last line chooses after all options were listed; number words in an answer tag or box; labels in back-ticks.
+"""
 
 EvalFunction = Callable[[dict[str, dict[str, Any]], list[dict[str, Any]]], dict[str, Any]]
 

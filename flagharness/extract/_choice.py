@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flagharness.extract._cues import retracted
 from flagharness.extract._extraction import Extraction
 from flagharness.extract._lines import bare_reply, first_line, label_reply, labelled_start, last_line
-from flagharness.extract._mentions import exact_text, only_label, only_text
+from flagharness.extract._mentions import exact_text, only_in_backticks, only_label, only_text
 from flagharness.extract._phrases import announced_answer, concluded_answer, corrected_answer
 from flagharness.extract._reply import Part, boxed, fold, json_field, tagged, visible_part
 from flagharness.extract._row import Hit, Row
@@ -27,8 +27,9 @@ def extract_choice(
     Only the row's own labels count. The rules, in this order: what follows the reasoning; the last answer tag; the
     last box; a JSON answer field; the last phrase that announces an answer ("the answer is B", 故选B) and is not
     negated; a reply that is a label; a leading or a last line that is one; weaker phrases ("it is B"); the one label
-    named ("option B"); an option's text. A later correction ("Wait, ...") replaces an earlier answer; "No, that's
-    wrong" at the end takes it back. Two labels without a final commitment, and a letter in prose, read as nothing.
+    named ("option B"); an option's text; the one label in back-ticks. A later correction ("Wait, ...") replaces an
+    earlier answer; "No, that's wrong" at the end takes it back. Two labels without a final commitment, and a letter
+    in prose, read as nothing.
 
     Args:
         text: The whole reply.
@@ -86,6 +87,8 @@ def _extract(
     row = Row(tuple(labels), tuple(options or ()), many)
     part = Part(fold(visible.text), visible.start)
     hit = _read(row, part, answer_tag)
+    if hit is None:
+        hit = only_in_backticks(row, visible.text)
     if hit is None:
         return Extraction(None, "unparsed")
     if hit.value is None:

@@ -26,7 +26,10 @@ def label_reply(row: Row, text: str) -> Hit | None:
 
 
 def last_line(row: Row, text: str) -> Hit | None:
-    """A label that is the last of several lines; lines before it that are labels too belong to the answer."""
+    """A label that is the last of several lines; lines before it that are labels too belong to the answer.
+
+    Not if those lines list the options before one of them is chosen.
+    """
     readings: list[Reading] = []
     end = len(text.rstrip())
     while end > 0:
@@ -42,9 +45,17 @@ def last_line(row: Row, text: str) -> Hit | None:
             end -= 1
     if not readings:
         return None
+    if not row.many and _is_listing(row, readings[1:]):
+        readings = readings[:1]
     labels = tuple(label for reading in reversed(readings) for label in reading.labels)
     hit = row.hit(Reading(labels, readings[0].end, any(reading.hedged for reading in readings)), "last_line")
     return hit if row.many else hit._replace(start=readings[0].labels[0].start)
+
+
+def _is_listing(row: Row, readings: list[Reading]) -> bool:
+    """Whether these lines, the last one first, name all options of the row in their order, one a line."""
+    names = [reading.labels[0].name for reading in reversed(readings) if len(reading.labels) == 1]
+    return len(names) == len(readings) > 1 and names == list(row.labels)
 
 
 def first_line(row: Row, text: str) -> Hit | None:

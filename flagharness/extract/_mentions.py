@@ -19,6 +19,8 @@ _CONCLUDING = re.compile(
     r"(?:^|[\n.,;:!?])\s{0,9}(?:so|thus|therefore|hence|finally|in\s+conclusion|overall)\b,?|因此|所以|综上|故",
     re.IGNORECASE,
 )
+_BACKTICKED = re.compile(r"(?<!`)`{1,3}\s{0,3}([A-Z])\s{0,3}`{1,3}(?!`)")
+_BACKTICKED_WITHIN = 40_000
 _OR = re.compile(r"\bor\b|或", re.IGNORECASE)
 
 
@@ -62,6 +64,21 @@ def _mentioned(row: Row, text: str) -> Iterator[Reading]:
 def _meant(row: Row, text: str, start: int, reading: Reading | None) -> Iterator[Reading]:
     if reading is not None and reading.valid and not label_rejected(text, start, reading.end):
         yield reading
+
+
+def only_in_backticks(row: Row, text: str) -> Hit | None:
+    """The only label of the row that stands alone between back-ticks, as some prompts ask for it.
+
+    Args:
+        text: The reply as it came; in the plain text there are no back-ticks left.
+    """
+    spans = [span for span in _BACKTICKED.finditer(text[-_BACKTICKED_WITHIN:]) if span[1] in row.labels]
+    if len({span[1] for span in spans}) != 1:
+        return None
+    start = max(0, len(text) - _BACKTICKED_WITHIN) + spans[-1].start(1)
+    if label_rejected(text, start, start + 1):
+        return None
+    return Hit(spans[-1][1], "mention", start, start + 1)
 
 
 def only_text(row: Row, text: str) -> Hit | None:

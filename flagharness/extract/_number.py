@@ -66,7 +66,7 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
 
     Thousands separators, currency signs, percent signs and units are passed over; a digit that belongs to a unit
     ("m2") is no number. Powers of ten, plain and mixed fractions, and a scale ("2 million", 1万) are worked out. Only
-    a text without figures is read for number words.
+    a text without figures, or a tag or box without any, is read for number words.
 
     Args:
         text: The whole reply.
@@ -98,9 +98,11 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
     )
     for rule, content in marked:
         found = _first_number(content, rule) if content is not None else None
+        if found is None and content is not None and rule in ("answer_tag", "boxed"):
+            found = _number_word(content, rule)
         if found is not None:
             return found
-    return _last_number(part) or _number_word(part) or Extraction(None, "unparsed")
+    return _last_number(part) or _number_word(part, "number_word") or Extraction(None, "unparsed")
 
 
 def _after_cue(part: Part) -> Part | None:
@@ -163,9 +165,9 @@ def _numbers(part: Part, rule: str, *, reverse: bool = False) -> Iterator[Extrac
             yield found
 
 
-def _number_word(part: Part) -> Extraction[float] | None:
+def _number_word(part: Part, rule: str) -> Extraction[float] | None:
     for match in reversed(list(NUMBER_WORDS.finditer(part.text))):
-        found = _stated(part, match, number_of(match[0]), "number_word")
+        found = _stated(part, match, number_of(match[0]), rule)
         if found is not None:
             return found
     return None

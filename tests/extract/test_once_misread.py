@@ -27,6 +27,16 @@ from flagharness.metric import answers_match
         ("Unless the answer is A", None),
         ("The answer is A. No wait, that's wrong.", None),
         ("The answer is A. No wait, that's wrong. It is B.", "B"),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nB", "B"),
+        ("A) 3 cm\nB) 1000\nC) a cat\nD) a dog\n\n**C**", "C"),
+        ("(A) 3 cm\n(B) 1000\n(C) a cat\n(D) a dog\n``D``", "D"),
+        ("A: 3 cm, B: 1000, C: a cat, D: a dog\nA", "A"),
+        ("A. 3 cm\nB. 1000\nC. a cat\nD. a dog", None),
+        ("C. a cat\nD. a dog\nB", None),
+        ("B\nC", None),
+        ("Answer with ``C``.", "C"),
+        ("It fits ``A`` and not ``B``", None),
+        ("The key is `E`", None),
     ],
 )
 def test_one_choice(text: str, value: str | None) -> None:
@@ -87,6 +97,9 @@ def test_yes_or_no(text: str, value: str | None) -> None:
         ("answer is 12 = 3*4", 12),
         ("The answer is 3 * 4 = 12", 12),
         ("The answer is not 4", None),
+        ("<answer>two</answer> or 3", 2),
+        ("\\boxed{twenty-one} of 30", 21),
+        ("<answer></answer> 5", 5),
     ],
 )
 def test_numbers(text: str, value: float | None) -> None:

@@ -23,7 +23,7 @@ from flagharness.evaluator._box_verdict import (
     place_boxes,
     total,
 )
-from flagharness.evaluator._verdict import Verdict
+from flagharness.evaluator._verdict import Verdict, by_inference
 from flagharness.extract import extract_boxes, space_suspicion
 from flagharness.registry import EVALUATORS
 from flagharness.run import Prediction
@@ -230,14 +230,6 @@ class BoxEvaluator(BaseEvaluator):
         result: Mapping[str, Any],
     ) -> dict[str, str]:
         return {"per_row.csv": per_row_csv(by_inference(verdicts), annotations)}
-
-
-def by_inference(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    """Return the verdicts on the first inference of every sample, those on the second, and so on."""
-    number = max((len(verdict.inferences) for verdict in verdicts), default=0)
-    if number == 0:
-        return [list(verdicts)]
-    return [[verdict.inferences[k] for verdict in verdicts] for k in range(number)]
 
 
 def _check_choice(option: str, value: Any, known: Sequence[str]) -> None:

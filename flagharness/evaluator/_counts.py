@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flagharness.evaluator._base import BaseEvaluator
-from flagharness.evaluator._verdict import Verdict
+from flagharness.evaluator._verdict import Verdict, by_inference
 from flagharness.metric import mean_absolute_error, root_mean_squared_error, share_within
 from flagharness.registry import EVALUATORS
 
@@ -27,18 +27,11 @@ class CountEvaluator(BaseEvaluator):
         result = super().aggregate(verdicts, annotations)
         if not verdicts:
             return result
-        tables = [_errors(each) for each in _by_inference(verdicts)]
+        tables = [_errors(each) for each in by_inference(verdicts)]
         means = (
             {key: sum(table[key] for table in tables) / len(tables) for key in tables[0]} if verdicts else {}
         )
         return {**result, **{key: round(value, 4) for key, value in means.items()}}
-
-
-def _by_inference(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    number = max((len(verdict.inferences) for verdict in verdicts), default=0)
-    if number == 0:
-        return [list(verdicts)]
-    return [[verdict.inferences[k] for verdict in verdicts] for k in range(number)]
 
 
 def _errors(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,3 +94,11 @@ def combine(verdicts: list[Verdict]) -> Verdict:
         refused=any(verdict.refused for verdict in verdicts),
         inferences=verdicts,
     )
+
+
+def by_inference(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """Return the verdicts on the first inference of every sample, those on the second, and so on."""
+    number = max((len(verdict.inferences) for verdict in verdicts), default=0)
+    if number == 0:
+        return [list(verdicts)]
+    return [[verdict.inferences[k] for verdict in verdicts] for k in range(number)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -54,7 +54,10 @@ class Scene:
                 self._at(box)[0].append(box)
         for box in detections:
             self._check(box, "a detection")
-        for box in detections if max_dets is None else _best_of_each_image(detections, max_dets):
+        best = detections
+        if max_dets is not None:
+            best = best_of_each_image(detections, max_dets, lambda box: -box["score"])
+        for box in best:
             if not federated or (box["bbox"][2] * box["bbox"][3] > 0 and self._is_known(box)):
                 self._at(box)[1].append(box)
 
@@ -127,12 +130,16 @@ def _unique(entries: Sequence[Entry], what: str) -> Sequence[Entry]:
     return entries
 
 
-def _best_of_each_image(detections: Sequence[Entry], most: int) -> list[Entry]:
+def best_of_each_image(detections: Sequence[Entry], most: int, rank: Callable[[Entry], Any]) -> list[Entry]:
+    """Keep so many detections of every image, over all categories: those with the smallest rank.
+
+    The detections of an image that has no more than that stay in their order.
+    """
     by_image: dict[Any, list[Entry]] = {}
     for box in detections:
         by_image.setdefault(box["image_id"], []).append(box)
     return [
         box
         for boxes in by_image.values()
-        for box in (boxes if len(boxes) <= most else sorted(boxes, key=lambda b: -b["score"])[:most])
+        for box in (boxes if len(boxes) <= most else sorted(boxes, key=rank)[:most])
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flagharness.metric._box_scene import Entry, Pair, Scene
+from flagharness.metric._box_scene import Entry, Pair, Scene, best_of_each_image
 from flagharness.metric._boxes import box_iou
 from flagharness.metric._coco import AREAS, mean_of
 from flagharness.metric._lvis import FREQUENCIES, of_group
@@ -40,7 +40,7 @@ def order_free_ap(
     import numpy as np
 
     if federated:
-        detections = _cut(detections, max_dets)
+        detections = best_of_each_image(detections, max_dets, _rank)
     scene = Scene(truth, detections, federated=federated)
     shape = (10, 101, len(scene.categories), len(AREAS))
     precision, best = -np.ones(shape), -np.ones(shape[:3])
@@ -65,20 +65,9 @@ def order_free_ap(
     return {**numbers, "lowest": numbers["AP"], "highest": mean_of(best), "per_category": per_category}
 
 
-def _cut(detections: Sequence[Entry], most: int) -> list[Entry]:
-    """Keep the best so many boxes of every image, over all categories."""
-    by_image: dict[Any, list[Entry]] = {}
-    for box in detections:
-        by_image.setdefault(box["image_id"], []).append(box)
-    return [
-        box
-        for boxes in by_image.values()
-        for box in (
-            boxes
-            if len(boxes) <= most
-            else sorted(boxes, key=lambda b: (-b["score"], tuple(b["bbox"]), b["category_id"]))[:most]
-        )
-    ]
+def _rank(box: Entry) -> tuple[Any, ...]:
+    """Sort by score, then by coordinates: the order of boxes plays no part in which of them count."""
+    return -box["score"], tuple(box["bbox"]), box["category_id"]
 
 
 class _Matched(NamedTuple):

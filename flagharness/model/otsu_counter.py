@@ -64,9 +64,9 @@ def count_blobs(pixels: NDArray[np.uint8]) -> int:
     if regions.number == 0:
         return 0
     areas = regions.areas()
-    radii = np.zeros(regions.number + 1, np.int64)
-    np.maximum.at(radii, regions.paint(mask.shape).ravel(), _depth(mask).ravel())
-    radii = radii[1:]
+    depths = np.zeros(regions.number + 1, np.int64)
+    np.maximum.at(depths, regions.paint(mask.shape).ravel(), _depth(mask).ravel())
+    radii = depths[1:]  # the first is the background
     cell_radius = _weighted_quantile(radii, areas, 0.9)
     cells = areas[radii > _SMALLEST_RADIUS * cell_radius] / (math.pi * cell_radius**2)
     return int(np.maximum(1, np.round(cells)).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 
@@ -14,7 +15,7 @@ def option_labels(count: int) -> list[str]:
         >>> option_labels(28)[-3:]
         ['Z', 'AA', 'AB']
     """
-    return [_label(position) for position in range(count)]
+    return list(_labels(count))
 
 
 def build_question(annotation: Mapping[str, Any]) -> str:
@@ -44,6 +45,11 @@ def question_without_options(annotation: Mapping[str, Any]) -> str:
 def _option_lines(annotation: Mapping[str, Any]) -> list[str]:
     options = annotation.get("options") or []
     return [f"{label}. {option}" for label, option in zip(option_labels(len(options)), options, strict=True)]
+
+
+@lru_cache(maxsize=64)
+def _labels(count: int) -> tuple[str, ...]:
+    return tuple(map(_label, range(count)))
 
 
 def _label(position: int) -> str:

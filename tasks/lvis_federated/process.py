@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from flagharness.data import CocoFile, read_coco, split_folder, write_annotations
+from flagharness.data import CocoFile, image_size, read_coco, split_folder, write_annotations
 from flagharness.errors import DataError, listing
 
 
@@ -16,7 +16,8 @@ def process(cfg: Any) -> None:
     """Write the rows; pictures stay where they are, and rows name them by their full path.
 
     Raises:
-        DataError: The annotations are not there or not those of LVIS, or naming the pictures that are missing.
+        DataError: The annotations are not there or not those of LVIS, or naming the pictures that are missing
+            or of another size than the annotations say.
     """
     file = annotation_file(cfg)
     root = Path(cfg.images_root).expanduser().absolute()
@@ -28,6 +29,13 @@ def process(cfg: Any) -> None:
             f"{file}: {len(gone)} of {len(paths)} pictures are not below {root}; set COCO_IMAGES or "
             f"config.images_root:\n{listing(gone)}"
         )
+    wrong = [
+        f"{paths[number]} is {size[0]} x {size[1]}, annotated {image['width']} x {image['height']}"
+        for number, image in content.images.items()
+        if (size := image_size(paths[number])) != (image["width"], image["height"])
+    ]
+    if wrong:
+        raise DataError(f"{file}: {len(wrong)} of {len(paths)} pictures are other ones:\n{listing(wrong)}")
     write_annotations(split_folder(cfg), rows_of(content, paths, file))
 
 

@@ -190,6 +190,48 @@ def test_the_annotations_are_found_where_other_tools_keep_them(
     assert run.files.result["AP"] == 0.0
 
 
+def test_a_row_without_an_answer_is_missed_and_one_that_is_not_exhaustive_forgives_strays(
+    run_lvis: Callable[..., Any], lvis: Any, endpoint: Any
+) -> None:
+    file, _, content = lvis
+    shown = sorted({box["category_id"] for box in content["annotations"]})
+    lenient = next(
+        category
+        for category in shown
+        if sum(category in _categories(content, i["id"]) for i in content["images"]) == 1
+    )
+    failing = next(category for category in shown if category != lenient)
+    for image in content["images"]:
+        image["not_exhaustive_category_ids"] = [lenient]
+    file.write_text(json.dumps(content))
+
+    def reply(image: int, category: int) -> Any:
+        if category == failing:
+            return endpoint.fails(400)
+        boxes = _answers(content, image, category)
+        return json.dumps([[0, 0, 3, 3], *boxes] if category == lenient else boxes)
+
+    run = run_lvis(reply)
+    # Every category is 1 but the one whose requests fail; the stray boxes of the lenient one are forgiven.
+    assert run.ran.returncode == 3
+    perfect = 100 * (len(shown) - 1) / len(shown)
+    assert run.files.result["AP"] == run.files.result["AP_as_emitted"] == pytest.approx(perfect, abs=1e-4)
+    assert run.files.result["range"] == [pytest.approx(perfect, abs=1e-4), 100.0]
+    assert "benchmark" not in run.files.result.get("note", "")
+
+
+def test_a_picture_of_another_size_than_annotated_is_refused(
+    run_benchmark: Callable[..., Any], lvis: Any, png: Callable[..., bytes], endpoint: Any
+) -> None:
+    file, coco, content = lvis
+    other = coco / "val2017" / f"{content['images'][0]['id']:012}.jpg"
+    other.write_bytes(png(1, (20, 10), "JPEG"))
+    run = run_benchmark("lvis_federated", file, lambda call: "[]", f"config.images_root={coco}")
+    assert run.ran.returncode == 1
+    assert f"{other} is 20 x 10, annotated " in run.ran.stderr
+    assert endpoint.calls == []
+
+
 def test_what_is_missing_is_named(run_benchmark: Callable[..., Any], lvis: Any, endpoint: Any) -> None:
     file, coco, content = lvis
     file = file.rename(file.with_name("lvis.json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import json
 from collections.abc import Callable
@@ -111,10 +112,10 @@ def test_a_run_on_some_domains_is_the_mean_of_those_and_partial(
     )
     rows = load_annotations([tmp_path / "cache" / "ODinW13" / "val" / "data.json"])
     assert [row["question_id"] for row in rows] == [
-        "EgoHands_1", "EgoHands_2", "EgoHands_3", "Packages_1", "pistols_1", "thermalDogsAndPeople_1",
-        "thermalDogsAndPeople_2",
+        "EgoHands_1", "Packages_1", "pistols_1", "thermalDogsAndPeople_1", "EgoHands_2", "thermalDogsAndPeople_2",
+        "EgoHands_3",
     ]  # fmt: skip
-    assert rows[5] == {
+    assert rows[3] == {
         "question_id": "thermalDogsAndPeople_1", "img_path": "img/thermalDogsAndPeople_1.jpg",
         "question": locate_categories(["dog", "person"]), "question_type": "bbox",
         "answer": [{"bbox": BOX, "label": "dog", "area": 1600, "iscrowd": 0}], "width": 200, "height": 100,
@@ -149,6 +150,58 @@ def test_a_missing_picture_is_named(
     assert run.ran.returncode == 1
     assert "1 pictures are not there" in run.ran.stderr
     assert "EgoHands/generic/valid/2.jpg" in run.ran.stderr
+
+
+def test_a_picture_of_another_size_than_its_boxes_were_drawn_on_is_refused(
+    run_benchmark: Callable[..., Any],
+    write_domain: Callable[..., Path],
+    write_tsv: Callable[..., Path],
+    png: Callable[..., bytes],
+    endpoint: Any,
+) -> None:
+    root = write_domain("EgoHands", ["hand"], ["hand"])
+    table = write_tsv("t.tsv", _table(png, image=png(1, (100, 50))))
+    run = run_benchmark("odinw13", table, lambda call: "[]", f"config.annotations_root={root}")
+    assert run.ran.returncode == 1
+    assert "its picture is 100 x 50, its boxes were drawn on 200 x 100" in run.ran.stderr
+    (root / "EgoHands/generic/valid/2.jpg").write_bytes(png(2, (400, 200), "JPEG"))
+    run = run_benchmark("odinw13", root, lambda call: "[]", "config.some_domains=true")
+    assert run.ran.returncode == 1
+    assert "1 pictures are not those of the boxes" in run.ran.stderr
+    assert "EgoHands/generic/valid/2.jpg is 400 x 200, its boxes were drawn on 200 x 100" in run.ran.stderr
+    assert endpoint.calls == []
+
+
+def test_the_first_rows_of_a_table_show_every_domain_and_the_score_stays(
+    run_benchmark: Callable[..., Any],
+    write_domain: Callable[..., Path],
+    write_tsv: Callable[..., Path],
+    png: Callable[..., bytes],
+) -> None:
+    write_domain("EgoHands", ["hand"], ["hand"])
+    root = write_domain("pothole", ["pothole"])
+    table = [
+        {"index": n, "image": png(n, SIZE), "question": locate_categories([name]), "domain": domain,
+         "image_id": number}
+        for n, (domain, name, number) in enumerate(
+            [("EgoHands", "hand", 1), ("EgoHands", "hand", 2), ("pothole", "pothole", 1)]
+        )
+    ]  # fmt: skip
+    source, option = write_tsv("t.tsv", table), f"config.annotations_root={root}"
+    stray = json.dumps([{"bbox_2d": [900, 900, 990, 990], "label": "hand"}])
+    answers = iter([stray, _found("hand")])
+
+    def reply(call: Any) -> str:
+        return next(answers) if "'hand'" in call.text else _found("pothole")
+
+    result = run_benchmark("odinw13", source, reply, option).files.result
+    # Hands: one of two found, and a stray box that came before it: precision 1/2 up to recall 1/2, 51 of 101 levels.
+    hands = 51 / 101 / 2
+    assert result["groups"]["EgoHands"]["AP_as_emitted"] == pytest.approx(100 * hands, abs=1e-4)
+    assert result["AP"] == result["AP_as_emitted"] == pytest.approx(100 * (hands + 1) / 2, abs=1e-4)
+    answers = iter([_found("hand")])
+    result = run_benchmark("odinw13", source, reply, option, "--limit", "2", "--overwrite").files.result
+    assert list(result["groups"]) == ["EgoHands", "pothole"]
 
 
 def _table(png: Callable[..., bytes], **cells: Any) -> list[dict[str, Any]]:
@@ -211,11 +264,12 @@ def test_the_hubs_rows_hold_their_boxes(
     row = {"image": {"bytes": png(1, SIZE), "path": None}, "categories": ["dog", "person"],
            "bboxes": [[20.0, 10.0, 60.0, 50.0]], "labels": ["dog"],
            "dataset_name": "thermalDogsAndPeople"}  # fmt: skip
+    write_parquet("hub/data/test-00000-of-00001.parquet", [row])
     run = run_benchmark(
-        "odinw13", write_parquet("o.parquet", [row]), lambda call: _found("dog"), "config.table=null"
+        "odinw13", tmp_path / "hub", lambda call: _found("dog"), "config.table=null", "config.split=test"
     )
     assert run.files.result["AP"] == 100.0
-    (made,) = load_annotations([tmp_path / "cache" / "ODinW13" / "val" / "data.json"])
+    (made,) = load_annotations([tmp_path / "cache" / "ODinW13" / "test" / "data.json"])
     assert made["answer"] == [{"bbox": [20.0, 10.0, 40.0, 40.0], "label": "dog"}]
 
 
@@ -232,6 +286,10 @@ def test_hub_rows_that_contradict_themselves_are_refused(
     run = run_benchmark("odinw13", write_parquet("o.parquet", [row]), lambda call: "[]", "config.table=null")
     assert run.ran.returncode == 1
     assert said in run.ran.stderr
+
+
+def test_the_examples_in_process_py_hold(task: ModuleType) -> None:
+    assert doctest.testmod(task) == (0, 3)
 
 
 def test_the_domains_are_those_of_the_config(task: ModuleType) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +16,15 @@ from flagharness.data._table import process_table
 from flagharness.data._write import split_folder, write_annotations
 from flagharness.errors import ConfigError, DataError, did_you_mean, listing
 
+logger = logging.getLogger(__name__)
+
 BOX_FORMATS = ("pixel_xyxy", "pixel_xywh", "norm1000_xyxy")
 """How a table may write boxes: corners or corner and size in pixels, or corners on a 0-1000 grid."""
 CATEGORY_COLUMNS = ("category", "category_name", "class", "class_name", "label", "object")
 TOLERANCE_PX = 1.0
+PLACEHOLDERS = ("fg", "foreground", "object")
+"""Names of the one category of COCO files that do not say what their boxes show."""
+_ASKED = re.compile(r"instances of '(.+?)' in ")
 _QUOTED = re.compile(r"'([^']+)'")
 
 
@@ -27,9 +33,10 @@ def process_box_table(
 ) -> None:
     """Write a row per picture whose boxes of one category are asked for.
 
-    The source is a table (see `process_table`) with the boxes in the column ``answer``, or a folder with
-    ``instances_{split}.json`` and the pictures. A table's own question is used as it stands. All boxes of a table are
-    read as ``cfg.answer_box_format`` says; the format is never told from a single row.
+    The source is a table (see `process_table`) with the boxes in the column ``answer``, or a folder with the pictures
+    and ``instances_{split}.json``, which may lie in ``annotations`` there. A table's own question is used as it
+    stands. All boxes of a table are read as ``cfg.answer_box_format`` says; the format is never told from a single
+    row.
 
     Args:
         ask: Makes the question for a category, where the source has none.
@@ -48,8 +55,9 @@ def process_box_table(
             f"{did_you_mean(str(cfg.answer_box_format), BOX_FORMATS)}"
         )
     folder = Path(cfg.dataset_path).expanduser()
-    annotations = folder / f"instances_{cfg.split}.json"
-    if annotations.is_file():
+    name = f"instances_{cfg.split}.json"
+    annotations = next((p for p in (folder / name, folder / "annotations" / name) if p.is_file()), None)
+    if annotations is not None:
         known = _read_names(folder / names) if names and (folder / names).is_file() else {}
         _process_coco(cfg, annotations, ask, [folder / name for name in images], known)
         return
@@ -73,6 +81,12 @@ def process_box_table(
         process_table(cfg, row_of, required=["answer"])
     except DataError as error:
         raise DataError(f"{error}{_audit(seen, cfg.answer_box_format)}") from error
+    fitting = [name for name, number in _contradictions(seen).items() if not number]
+    if len(fitting) > 1:
+        logger.warning(
+            "%s: no row contradicts any of %s; the boxes are read as %s. Look at some on their pictures.",
+            cfg.dataset_path, ", ".join(fitting), cfg.answer_box_format,
+        )  # fmt: skip
 
 
 def boxes_in_pixels(
@@ -135,11 +149,14 @@ def category_of(row: Mapping[str, Any]) -> str:
     Example:
         >>> category_of({"question": "Locate all instances of 'pill' in this image."})
         'pill'
+        >>> category_of({"question": "Locate all instances of 'chef's hat' in this image."})
+        "chef's hat"
     """
     for column in CATEGORY_COLUMNS:
         if str(row.get(column) or "").strip():
             return str(row[column]).strip()
-    quoted = _QUOTED.search(str(row.get("question") or ""))
+    question = str(row.get("question") or "")
+    quoted = _ASKED.search(question) or _QUOTED.search(question)
     if quoted is None:
         raise ValueError(
             f"no category: none of the columns {', '.join(CATEGORY_COLUMNS)}, and no quoted name in the question. "
@@ -171,13 +188,7 @@ def _is_number(value: Any) -> bool:
 
 def _audit(seen: Sequence[tuple[list[list[float]], int, int]], chosen: str) -> str:
     """Say which formats the whole table could be in, so that the person can set the right one."""
-    wrong = dict.fromkeys(BOX_FORMATS, 0)
-    for boxes, width, height in seen:
-        for box_format in BOX_FORMATS:
-            try:
-                boxes_in_pixels(boxes, box_format, width, height)
-            except ValueError:
-                wrong[box_format] += 1
+    wrong = _contradictions(seen)
     if not wrong[chosen]:
         return ""
     counts = ", ".join(f"{name}: {number}" for name, number in wrong.items())
@@ -185,6 +196,18 @@ def _audit(seen: Sequence[tuple[list[list[float]], int, int]], chosen: str) -> s
         f"\nRows that contradict each format, of {len(seen)}: {counts}. If another one fits all rows, look at some "
         f"boxes on their pictures and set config.answer_box_format."
     )
+
+
+def _contradictions(seen: Sequence[tuple[list[list[float]], int, int]]) -> dict[str, int]:
+    """Return for each format how many rows cannot be in it."""
+    wrong = dict.fromkeys(BOX_FORMATS, 0)
+    for boxes, width, height in seen:
+        for box_format in BOX_FORMATS:
+            try:
+                boxes_in_pixels(boxes, box_format, width, height)
+            except ValueError:
+                wrong[box_format] += 1
+    return wrong
 
 
 def _read_names(file: Path) -> dict[str, str]:
@@ -212,7 +235,19 @@ def _process_coco(
         if len(labels) != 1:
             problems.append(f"image {image_id!r} ({name}): boxes of {len(labels)} categories, expected one")
             continue
+        if labels[0] in PLACEHOLDERS:
+            problems.append(
+                f"image {image_id!r} ({name}): category {labels[0]!r} does not name what to locate"
+            )
+            continue
         width, height = image_size(path)
+        drawn_on = (image.get("width", width), image.get("height", height))
+        if (width, height) != drawn_on:
+            problems.append(
+                f"image {image_id!r}: {path} is {width} x {height}, its boxes were drawn on "
+                f"{drawn_on[0]} x {drawn_on[1]}"
+            )
+            continue
         rows.append(
             {
                 "question_id": str(image_id),

@@ -152,7 +152,7 @@ def _truth_problems(row: Row) -> Iterator[str]:
         )
         return
     for number, box in enumerate(answer, start=1):
-        problem = _box_problem(box.get("bbox"), row["width"], row["height"])
+        problem = _box_problem(box.get("bbox"))
         if problem:
             yield f"box {number}: {problem}"
         if _category_of_truth(box, row) is None:
@@ -165,19 +165,24 @@ def _truth_problems(row: Row) -> Iterator[str]:
             yield f"box {number}: area must be a number, got {area!r}"
 
 
-def _box_problem(bbox: Any, width: int, height: int) -> str | None:
+def _box_problem(bbox: Any) -> str | None:
     if not isinstance(bbox, (list, tuple)) or len(bbox) != 4 or not all(map(is_number, bbox)):
         return f"bbox must be four finite numbers [x, y, width, height], got {bbox!r:.80}"
-    x, y, w, h = bbox
-    if w < 0 or h < 0:
+    if bbox[2] < 0 or bbox[3] < 0:
         return f"bbox {list(bbox)} has a negative width or height; it is [x, y, width, height], not corners"
-    slack = OUTSIDE_TOLERANCE_PX
-    if x < -slack or y < -slack or x + w > width + slack or y + h > height + slack:
-        return (
-            f"bbox {list(bbox)} leaves the image of {width} x {height}; it is [x, y, width, height] in pixels of the "
-            f"original file"
-        )
     return None
+
+
+def boxes_outside(row: Row) -> list[str]:
+    """Describe the true boxes that reach out of the image by more than a pixel; the row has no other problem."""
+    return [
+        f"bbox {list(box.bbox)} leaves the image of {row['width']} x {row['height']}; it is [x, y, width, height] in "
+        f"pixels of the original file"
+        for box in true_boxes(row)
+        if min(box.bbox[0], box.bbox[1]) < -OUTSIDE_TOLERANCE_PX
+        or box.bbox[0] + box.bbox[2] > row["width"] + OUTSIDE_TOLERANCE_PX
+        or box.bbox[1] + box.bbox[3] > row["height"] + OUTSIDE_TOLERANCE_PX
+    ]
 
 
 def _category_of_truth(box: Mapping[str, Any], row: Row) -> str | None:

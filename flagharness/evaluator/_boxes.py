@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from flagharness.errors import ConfigError, ScoringError, did_you_mean
+from flagharness.errors import ConfigError, ScoringError, did_you_mean, listing
 from flagharness.evaluator._base import BaseEvaluator
 from flagharness.evaluator._box_ap import Pair, Protocol
 from flagharness.evaluator._box_result import Grouping, box_result
-from flagharness.evaluator._box_rows import Row, row_problems, set_problems, true_boxes
+from flagharness.evaluator._box_rows import Row, boxes_outside, row_problems, set_problems, true_boxes
 from flagharness.evaluator._box_scores import read_detections, take_over_scores
 from flagharness.evaluator._box_table import per_row_csv
 from flagharness.evaluator._box_verdict import (
@@ -28,9 +29,13 @@ from flagharness.extract import extract_boxes, space_suspicion
 from flagharness.registry import EVALUATORS
 from flagharness.run import Prediction
 
+logger = logging.getLogger(__name__)
+
 PROTOCOLS = {"coco": 100, "lvis": 300}
 """The protocols, and how many detections count: per image and category, or per image."""
 AP_ENGINES = ("official", "fast")
+MOST_OUTSIDE = 0.05
+"""Share of the true boxes that may reach out of their image: more is another way of writing boxes, less is noise."""
 SCORE_MODES = ("constant", "original")
 PACKAGES = {
     ("coco", "official"): ("pycocotools", "pycocotools"),
@@ -125,12 +130,25 @@ class BoxEvaluator(BaseEvaluator):
         if not any(by_row):
             for index, problem in set_problems(annotations, self.grouping.key):
                 by_row[index].append(problem)
+        if not any(by_row) and not hidden:
+            self._judge_boxes_outside(annotations, by_row)
         found += [
             f"row {index + 1} (question_id {row.get('question_id')!r}): {problem}"
             for index, row in enumerate(annotations)
             for problem in by_row[index]
         ]
         return found
+
+    def _judge_boxes_outside(self, annotations: Sequence[Mapping[str, Any]], by_row: list[list[str]]) -> None:
+        """Refuse truth that is written in another form; a few stray boxes, as data sets have them, are only told."""
+        outside = {index: boxes for index, row in enumerate(annotations) if (boxes := boxes_outside(row))}
+        strays = sum(map(len, outside.values()))
+        if strays > MOST_OUTSIDE * sum(len(row["answer"]) for row in annotations):
+            for index, boxes in outside.items():
+                by_row[index].extend(boxes)
+        elif outside:
+            lines = [f"row {index + 1}: {box}" for index, boxes in outside.items() for box in boxes]
+            logger.warning("%d true boxes reach out of their image:\n%s", strays, listing(lines, 5))
 
     def _row_problems(self, row: Row, hidden: bool) -> list[str]:
         found = row_problems(row, hidden=hidden, federated=self.protocol.federated)

@@ -744,3 +744,15 @@ def test_ap_can_be_broken_down_by_a_key_of_the_rows() -> None:
         "night": (0.0, 1),
         "rain": (0.0, 1),
     }
+
+
+def test_a_few_true_boxes_that_reach_out_of_their_image_are_told_and_many_are_refused(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stray = [990, 10, 40, 40]
+    rows = [row(str(n), [10, 10, 20, 20], [50, 50, 20, 20]) for n in range(10)] + [row("x", stray)]
+    with caplog.at_level("WARNING", logger="flagharness"):
+        assert BoxEvaluator().problems(rows) == []
+    assert "1 true boxes reach out of their image" in caplog.text
+    assert "row 11: bbox [990.0, 10.0, 40.0, 40.0] leaves the image of 1000 x 1000" in caplog.text
+    assert "leaves the image" in BoxEvaluator().problems(rows[-3:])[0]

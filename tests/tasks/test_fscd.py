@@ -187,6 +187,47 @@ def test_fscd_lvis_from_the_authors_files(
     assert run.calls[0].text == locate_category("cup")
 
 
+def test_the_annotations_may_lie_in_a_folder_of_their_own(
+    run_benchmark: Callable[..., Any], authors_files: Callable[..., Path]
+) -> None:
+    folder = authors_files("test", "images", [{"id": 1, "name": "cup"}], 1)
+    (folder / "annotations").mkdir()
+    (folder / "instances_test.json").rename(folder / "annotations" / "instances_test.json")
+    run = run_benchmark("fscd_lvis", folder, lambda call: "[[50, 100, 150, 300], [250, 200, 450, 600]]")
+    assert run.files.result["AP"] == 100.0
+
+
+def test_a_category_that_names_nothing_is_refused(
+    run_benchmark: Callable[..., Any], authors_files: Callable[..., Path], endpoint: Any
+) -> None:
+    run = run_benchmark(
+        "fscd_lvis", authors_files("test", "images", [{"id": 1, "name": "fg"}], 1), lambda call: "[]"
+    )
+    assert run.ran.returncode == 1
+    assert "image 7 (7.jpg): category 'fg' does not name what to locate" in run.ran.stderr
+    assert endpoint.calls == []
+
+
+def test_a_picture_of_another_size_than_its_boxes_were_drawn_on_is_refused(
+    run_benchmark: Callable[..., Any], authors_files: Callable[..., Path], png: Callable[..., bytes]
+) -> None:
+    folder = authors_files("val", "images", [{"id": 1, "name": "cup"}], 1)
+    (folder / "images" / "7.jpg").write_bytes(png(7, (400, 200), "JPEG"))
+    run = run_benchmark("fscd_147", folder, lambda call: "[]")
+    assert run.ran.returncode == 1
+    assert "7.jpg is 400 x 200, its boxes were drawn on 200 x 100" in run.ran.stderr
+
+
+def test_a_table_that_fits_several_formats_is_read_as_the_config_says_and_that_is_told(
+    run_benchmark: Callable[..., Any], write_tsv: Callable[..., Path], png: Callable[..., bytes]
+) -> None:
+    row = {"index": 1, "image": png(1, SIZE), "category": "pill", "answer": "[[10, 10, 40, 40]]"}
+    run = run_benchmark("fscd_147", write_tsv("x.tsv", [row]), lambda call: "[]")
+    assert run.ran.returncode == 0
+    assert "no row contradicts any of pixel_xyxy, pixel_xywh, norm1000_xyxy" in run.ran.stderr
+    assert "read as pixel_xyxy" in run.ran.stderr
+
+
 def test_an_image_with_boxes_of_two_categories_is_refused(
     run_benchmark: Callable[..., Any], authors_files: Callable[..., Path]
 ) -> None:

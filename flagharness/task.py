@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.config import TaskConfig, TaskModules, load_task_config, snapshot
-from flagharness.data import Preparation, VqaBaseDataset, cache_folder, file_digest, prepare, read_manifest
+from flagharness.data import (
+    Preparation,
+    VqaBaseDataset,
+    cache_folder,
+    file_digest,
+    prepare,
+    read_dropped,
+    read_manifest,
+)
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, FlagHarnessError, did_you_mean
 from flagharness.evaluator import BaseEvaluator
 from flagharness.registry import DATASETS, EVALUATORS, Registry
@@ -160,6 +168,13 @@ class Task:
             )
         if root is not None:
             self.manifest = read_manifest(root)
+            if dropped := read_dropped(root):
+                logger.warning(
+                    "%s: the data lacks rows of %d media that could not be had; see %s.",
+                    self.name,
+                    dropped,
+                    root / "dropped.json",
+                )
         files = getattr(self.dataset, "anno_files", None) or []
         self.data_digest = "+".join(file_digest(file)[:32] for file in files)
 

@@ -16,7 +16,7 @@ from flagharness.data._benchmark_rows import process_manifest
 from flagharness.data._box_table import image_size, process_box_table
 from flagharness.data._coco_file import CocoFile, read_coco
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
-from flagharness.data._download import Download, download_media, write_dropped
+from flagharness.data._download import Download, download_media, read_dropped, write_dropped
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
 from flagharness.data._image_rows import ImageTable, decode_image_cell, parse_list, store_images
 from flagharness.data._media_store import MediaStore
@@ -55,6 +55,7 @@ __all__ = [
     "process_table",
     "read_benchmark_manifest",
     "read_coco",
+    "read_dropped",
     "read_image_tsv",
     "read_json_rows",
     "read_manifest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -87,10 +88,22 @@ def download_media(
 
 
 def write_dropped(path: str | Path, downloads: Sequence[Download]) -> int:
-    """Write ``{"url", "reason"}`` of all that could not be had (each URL once) and return their number."""
+    """Write ``{"url", "reason"}`` of all that could not be had (each URL once) and return their number.
+
+    Called ``dropped.json`` beside data.json, every run on the data says how many there are.
+    """
     dropped = dict.fromkeys((item.url, item.reason) for item in downloads if item.path is None)
     write_json(path, [{"url": url, "reason": reason} for url, reason in dropped])
     return len(dropped)
+
+
+def read_dropped(folder: Path) -> int:
+    """Return how many media a data folder's ``dropped.json`` names; 0 where there is none."""
+    try:
+        dropped = json.loads((folder / "dropped.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0
+    return len(dropped) if isinstance(dropped, list) else 0
 
 
 class _Again(Exception):

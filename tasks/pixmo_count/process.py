@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from flagharness.data import (
+    Download,
     MediaStore,
     download_media,
     iter_hf_rows,
@@ -36,12 +37,9 @@ def process(cfg: Any) -> None:
     problems = [f"record {n}: {why}" for n, record in enumerate(records) if (why := problem_of(record))]
     if problems:
         raise DataError(f"{cfg.dataset_path}: records that are not as expected:\n{listing(problems)}")
-    downloads = download_media(
-        [record["image_url"] for record in records],
-        MediaStore(out_dir),
-        sha256={record["image_url"]: record["image_sha256"] for record in records},
-        retries=cfg.get("retries", 4),
-    )
+    digests = {record["image_url"]: record["image_sha256"] for record in records}
+    fetched = download_media([record["image_url"] for record in records], MediaStore(out_dir), sha256=digests)
+    downloads = [as_recorded(record, digests, each) for record, each in zip(records, fetched, strict=True)]
     write_dropped(out_dir / "dropped.json", downloads)
     rows = [
         row_of(number, record, download.path)
@@ -60,6 +58,13 @@ def problem_of(record: dict[str, Any]) -> str | None:
         if not isinstance(record[column], str) or not record[column].strip():
             return f"{column} is {record[column]!r}"
     return None
+
+
+def as_recorded(record: dict[str, Any], digests: dict[str, str], download: Download) -> Download:
+    """Drop a picture that was checked against another digest: two records name its address, and do not agree."""
+    if download.path is None or digests[record["image_url"]].lower() == record["image_sha256"].lower():
+        return download
+    return Download(download.url, None, f"another record gives its SHA-256, not {record['image_sha256']}")
 
 
 def row_of(number: int, record: dict[str, Any], img_path: str) -> dict[str, Any]:

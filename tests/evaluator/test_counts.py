@@ -12,7 +12,7 @@ from flagharness.evaluator import CountEvaluator, Verdict
 from flagharness.run import Prediction
 
 
-def _evaluate(truths: list[int], replies: list[list[str | None]]) -> dict[str, Any]:
+def _evaluate(truths: list[Any], replies: list[list[str | None]]) -> dict[str, Any]:
     evaluator = CountEvaluator()
     rows: dict[str, dict[str, Any]] = {}
     verdicts: list[Verdict] = []
@@ -46,13 +46,39 @@ def test_several_inferences_give_the_mean_of_their_errors() -> None:
     assert result["rmse"] == pytest.approx((2**0.5 + 8**0.5) / 2, abs=1e-4)
 
 
+def test_a_count_that_is_not_there_is_not_within_5_percent_of_0() -> None:
+    # all four errors are 0, but one count alone was given
+    result = _evaluate([0, 0, 0, 0], [["0"], ["none"], [""], [None]])
+    assert (result["mae"], result["rmse"]) == (0.0, 0.0)
+    assert result["accuracy"] == result["within_5_percent"] == 25.0
+
+
+@pytest.mark.parametrize(
+    ("truth", "reply", "near"),
+    [
+        (20, "21", True), (20, "19", True), (20, "22", False), (19, "20", False), (400, "380", True),
+        (400, "379", False), (1, "1", True), (0, "1", False), (60, "63", True),
+    ],
+)  # fmt: skip
+def test_the_edge_of_5_percent_is_inside(truth: int, reply: str, near: bool) -> None:
+    assert _evaluate([truth], [[reply]])["within_5_percent"] == (100.0 if near else 0.0)
+
+
+@pytest.mark.parametrize("truth", [7, "7", " 7 ", "7.0", 7.0])
+def test_the_truth_of_a_row_without_an_answer_may_be_text(truth: Any) -> None:
+    assert _evaluate([truth, truth], [["7"], [None]])["mae"] == 3.5
+
+
 def test_no_samples_have_no_errors() -> None:
     assert "mae" not in CountEvaluator().aggregate([], {})
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=1, max_size=12))
-def test_exact_counts_are_within_5_percent_and_have_no_error(pairs: list[tuple[int, int]]) -> None:
-    truths, replies = [truth for truth, _ in pairs], [[str(reply)] for _, reply in pairs]
+REPLIES = st.one_of(st.integers(0, 50).map(str), st.sampled_from(["", "many", None]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), REPLIES), min_size=1, max_size=12))
+def test_exact_counts_are_within_5_percent_and_have_no_error(pairs: list[tuple[int, str | None]]) -> None:
+    truths, replies = [truth for truth, _ in pairs], [[reply] for _, reply in pairs]
     result = _evaluate(truths, replies)
     assert result["accuracy"] <= result["within_5_percent"] + 0.01
     assert result["mae"] <= result["rmse"] + 1e-3

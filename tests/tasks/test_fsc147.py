@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from flagharness.data import load_annotations
 
+FOLDER = Path(__file__).parents[2] / "tasks" / "fsc147"
 ASK = "How many {} are there in the image? Your final answer should be a single integer."
 
 
@@ -81,17 +84,40 @@ def test_a_truth_that_is_no_count_is_named(
     assert endpoint.calls == []
 
 
+KINDS = {
+    "ants": "ant", "birds": "bird", "books": "book", "bottle caps": "bottle cap", "bullets": "bullet",
+    "camels": "camel", "chairs": "chair", "chicken wings": "chicken wing", "donuts tray": "donuts tray",
+    "flamingos": "flamingo", "flower pots": "flower pot", "flowers": "flower", "fresh cut": "fresh cut",
+    "grapes": "grape", "horses": "horse", "kiwis": "kiwi", "milk cartons": "milk carton",
+    "oyster shells": "oyster shell", "oysters": "oyster", "peaches": "peach", "pills": "pill",
+    "polka dots": "polka dot", "prawn crackers": "prawn cracker", "sausages": "sausage", "seagulls": "seagull",
+    "shallots": "shallot", "shirts": "shirt", "skateboard": "skateboard",
+    "toilet paper rolls": "toilet paper roll",
+}  # fmt: skip
+"""The 29 kinds of the validation split, as ImageClasses_FSC147.txt has them, and their singular."""
+
+
+def test_every_kind_of_the_validation_split_has_its_singular() -> None:
+    spec = importlib.util.spec_from_file_location("fsc147_process", FOLDER / "process.py")
+    assert spec is not None
+    assert spec.loader is not None
+    task = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(task)
+    assert {kind: task.singular(kind) for kind in KINDS} == KINDS
+    assert doctest.testmod(task) == (0, 3)
+
+
 @pytest.fixture
 def original(tmp_path: Path, png: Callable[..., bytes]) -> Path:
-    """The authors' layout, with real names and classes of the validation split and made-up points."""
+    """The authors' layout with lines of their files: real names, splits and classes; the points are made up."""
     folder = tmp_path / "FSC147"
     (folder / "images_384_VarV2").mkdir(parents=True)
-    names = {"190.jpg": "books", "6564.jpg": "peaches", "7.jpg": "pills"}
+    names = {"767.jpg": "books", "194.jpg": "peaches", "7.jpg": "peppers"}
     points = {
         name: {"points": [[1, 2]] * (8 + n), "box_examples_coordinates": []} for n, name in enumerate(names)
     }
     (folder / "annotation_FSC147_384.json").write_text(json.dumps(points))
-    splits = {"train": ["7.jpg"], "val": ["190.jpg", "6564.jpg"], "test": []}
+    splits = {"train": ["7.jpg"], "val": ["767.jpg", "194.jpg"], "test": []}
     (folder / "Train_Test_Val_FSC_147.json").write_text(json.dumps(splits))
     classes = "".join(f"{name}\t{kind}\n" for name, kind in names.items())
     (folder / "ImageClasses_FSC147.txt").write_text(classes)
@@ -108,10 +134,10 @@ def test_the_authors_files_give_the_split_with_questions_of_the_same_form(
     assert run.files.result["accuracy"] == 50.0
     rows = load_annotations([tmp_path / "cache" / "FSC147" / "val" / "data.json"])
     assert rows == [
-        {"question_id": "190", "question": _question("book"), "question_type": "count", "answer": 8,
-         "img_path": "img/190.jpg", "sub_task": "8-20", "class": "books"},
-        {"question_id": "6564", "question": _question("peach"), "question_type": "count", "answer": 9,
-         "img_path": "img/6564.jpg", "sub_task": "8-20", "class": "peaches"},
+        {"question_id": "767", "question": _question("book"), "question_type": "count", "answer": 8,
+         "img_path": "img/767.jpg", "sub_task": "8-20", "class": "books"},
+        {"question_id": "194", "question": _question("peach"), "question_type": "count", "answer": 9,
+         "img_path": "img/194.jpg", "sub_task": "8-20", "class": "peaches"},
     ]  # fmt: skip
 
 
@@ -120,16 +146,16 @@ def test_the_authors_files_give_the_split_with_questions_of_the_same_form(
     [
         (lambda folder: (folder / "ImageClasses_FSC147.txt").unlink(), "not ImageClasses_FSC147.txt"),
         (
-            lambda folder: (folder / "images_384_VarV2" / "190.jpg").unlink(),
-            "190.jpg: no such file in images_384",
+            lambda folder: (folder / "images_384_VarV2" / "767.jpg").unlink(),
+            "767.jpg: no such file in images_384",
         ),
         (
             lambda folder: (folder / "annotation_FSC147_384.json").write_text("{}"),
-            "190.jpg: no points in annotation",
+            "767.jpg: no points in annotation",
         ),
         (
             lambda folder: (folder / "ImageClasses_FSC147.txt").write_text(""),
-            "6564.jpg: no class in ImageClasses",
+            "194.jpg: no class in ImageClasses",
         ),
         (lambda folder: (folder / "Train_Test_Val_FSC_147.json").write_text("{}"), "there is no split 'val'"),
     ],

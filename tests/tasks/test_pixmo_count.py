@@ -28,7 +28,7 @@ class Web:
                 web.asked[self.path] += 1
                 picture = pictures.get(self.path)
                 busy = self.path == "/busy.png" and web.asked[self.path] == 1
-                self.send_response(503 if busy else 404 if picture is None else 200)
+                self.send_response(500 if busy else 404 if picture is None else 200)
                 if busy:
                     self.send_header("Retry-After", "0")
                 body = b"" if picture is None or busy else picture
@@ -107,6 +107,7 @@ def test_a_run_keeps_what_can_be_had_and_says_what_cannot(
     assert len(result["obtained_by"]["data_digest"]) == 32
     assert "3 of 5 media kept, gone:" in run.ran.stderr
     assert "4 of 6 rows kept" in run.ran.stderr
+    assert "pixmo_count: the data lacks rows of 2 media that could not be had" in run.ran.stderr
     golden_requests("pixmo_count", run.calls[:2])
 
     folder = tmp_path / "cache" / "PixmoCount" / "validation"
@@ -128,6 +129,35 @@ def test_a_run_keeps_what_can_be_had_and_says_what_cannot(
         "sub_task": "10",
         "label": "people",
     }
+
+
+def test_a_row_whose_address_has_another_digest_in_a_later_record_is_dropped(
+    run_benchmark: Callable[..., Any],
+    write_parquet: Callable[..., Path],
+    records: list[dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    stale = {**records[0], "image_sha256": "0" * 64}
+    run = run_benchmark("pixmo_count", write_parquet("pixmo.parquet", [stale, records[3]]), lambda call: "4")
+    assert (run.ran.returncode, run.files.result["accuracy"], run.files.result["n"]) == (0, 100.0, 1)
+    folder = tmp_path / "cache" / "PixmoCount" / "validation"
+    assert [row["question_id"] for row in load_annotations([folder / "data.json"])] == ["1"]
+    reason = "another record gives its SHA-256, not " + "0" * 64
+    assert json.loads((folder / "dropped.json").read_text()) == [
+        {"url": stale["image_url"], "reason": reason}
+    ]
+
+
+def test_no_picture_at_all_is_an_error(
+    run_benchmark: Callable[..., Any],
+    write_parquet: Callable[..., Path],
+    records: list[dict[str, Any]],
+    endpoint: Any,
+) -> None:
+    run = run_benchmark("pixmo_count", write_parquet("pixmo.parquet", [records[2]]), lambda call: "3")
+    assert run.ran.returncode == 1
+    assert "0 of 1 rows kept" in run.ran.stderr
+    assert endpoint.calls == []
 
 
 def test_the_digest_of_the_data_depends_on_the_rows_that_were_kept(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import hashlib
+import importlib.util
 import json
 import threading
 from collections import Counter
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 
 from flagharness.data import load_annotations
+
+FOLDER = Path(__file__).parents[2] / "tasks" / "pixmo_count"
 
 
 class Web:
@@ -195,3 +199,12 @@ def test_records_that_are_not_as_expected_are_named_before_anything_is_fetched(
     assert run.ran.returncode == 1
     assert said in run.ran.stderr
     assert not web.asked
+
+
+def test_the_examples_in_process_py_hold() -> None:
+    spec = importlib.util.spec_from_file_location("pixmo_count_process", FOLDER / "process.py")
+    assert spec is not None
+    assert spec.loader is not None
+    task = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(task)
+    assert doctest.testmod(task) == (0, 1)

@@ -88,7 +88,7 @@ def _extract(
     part = Part(fold(visible.text), visible.start)
     hit = _read(row, part, answer_tag)
     if hit is None:
-        hit = only_in_backticks(row, visible.text)
+        hit = only_in_backticks(row, visible.text, part.text)
     if hit is None:
         return Extraction(None, "unparsed")
     if hit.value is None:

@@ -55,7 +55,7 @@ def last_line(row: Row, text: str) -> Hit | None:
 def _is_listing(row: Row, readings: list[Reading]) -> bool:
     """Whether these lines, the last one first, name all options of the row in their order, one a line."""
     names = [reading.labels[0].name for reading in reversed(readings) if len(reading.labels) == 1]
-    return len(names) == len(readings) > 1 and names == list(row.labels)
+    return len(names) == len(readings) > 1 and names == list(row.labels[: len(row.options) or None])
 
 
 def first_line(row: Row, text: str) -> Hit | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flagharness.extract._cues import clause, label_rejected
+from flagharness.extract._cues import announced, clause, label_rejected
 from flagharness.extract._labels import Reading
 from flagharness.extract._reply import last_match
 from flagharness.extract._row import Hit, Row
@@ -19,7 +19,9 @@ _CONCLUDING = re.compile(
     r"(?:^|[\n.,;:!?])\s{0,9}(?:so|thus|therefore|hence|finally|in\s+conclusion|overall)\b,?|因此|所以|综上|故",
     re.IGNORECASE,
 )
-_BACKTICKED = re.compile(r"(?<!`)`{1,3}\s{0,3}([A-Z])\s{0,3}`{1,3}(?!`)")
+_BACKTICKED = re.compile(
+    r"(?<!`)(?P<ticks>`{1,3})(?!`)(?:\s{0,3}(?P<label>[A-Z])\s{0,3}|[^`\n]+)(?P=ticks)(?!`)"
+)
 _BACKTICKED_WITHIN = 40_000
 _OR = re.compile(r"\bor\b|或", re.IGNORECASE)
 
@@ -66,19 +68,22 @@ def _meant(row: Row, text: str, start: int, reading: Reading | None) -> Iterator
         yield reading
 
 
-def only_in_backticks(row: Row, text: str) -> Hit | None:
+def only_in_backticks(row: Row, text: str, plain: str) -> Hit | None:
     """The only label of the row that stands alone between back-ticks, as some prompts ask for it.
 
     Args:
-        text: The reply as it came; in the plain text there are no back-ticks left.
+        row: The row.
+        text: The reply as it came.
+        plain: The same text folded: each character in its place, the back-ticks gone.
     """
-    spans = [span for span in _BACKTICKED.finditer(text[-_BACKTICKED_WITHIN:]) if span[1] in row.labels]
-    if len({span[1] for span in spans}) != 1:
+    tail = max(0, len(text) - _BACKTICKED_WITHIN)
+    spans = [span for span in _BACKTICKED.finditer(text, tail) if span["label"] in row.labels]
+    if len({span["label"] for span in spans}) != 1:
         return None
-    start = max(0, len(text) - _BACKTICKED_WITHIN) + spans[-1].start(1)
-    if label_rejected(text, start, start + 1):
+    start, end = spans[-1].span("label")
+    if label_rejected(plain, start, end) or not announced(plain, start, end):
         return None
-    return Hit(spans[-1][1], "mention", start, start + 1)
+    return Hit(spans[-1]["label"], "mention", start, end)
 
 
 def only_text(row: Row, text: str) -> Hit | None:

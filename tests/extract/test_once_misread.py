@@ -34,13 +34,43 @@ from flagharness.metric import answers_match
         ("A. 3 cm\nB. 1000\nC. a cat\nD. a dog", None),
         ("C. a cat\nD. a dog\nB", None),
         ("B\nC", None),
+        ("A: 3 cm; B: 1000; C: a cat; D: a dog\n`D`", "D"),
+        ("Options:\n- A: 3 cm\n- B: 1000\n- C: a cat\n- D: a dog\n\nb", "B"),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nB: 1000", "B"),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nThe answer is B", "B"),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nA is wrong, B is better", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nB is wrong", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nNot B", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nA or B", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nB\nC", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nI cannot tell.", None),
+        ("A: 3 cm\nB: 1000\nC: a cat\nD: a dog\nE", None),
+        ("A: 3 cm, B: 1000, C: a cat, D: a dog", None),
         ("Answer with ``C``.", "C"),
+        ("The answer: ``C`` because it purrs", "C"),
+        ("Answer with\n```\nC\n```\nas asked", "C"),
+        ("A is wrong, so ``B`` fits", "B"),
+        ("Take `x` and answer with `D`!", "D"),
+        ("It fits ``A``, not ``B``", "A"),
+        ("We see ``A``. Later ``B``", None),
+        ("Not ``B``.", None),
+        ("It can't be ``B``.", None),
+        ("``B`` is wrong", None),
+        ("Is it ``B``?", None),
+        ("`x` A `y`", None),
+        ("Let ``a`` be the length", None),
         ("It fits ``A`` and not ``B``", None),
         ("The key is `E`", None),
     ],
 )
 def test_one_choice(text: str, value: str | None) -> None:
     assert extract_choice(text, "ABCD", ["3 cm", "1000", "a cat", "a dog"]).value == value
+
+
+def test_a_listing_of_fewer_options_than_labels_is_one_too() -> None:
+    reply = "A: left\nB: right\nC: up\nB"
+
+    assert extract_choice(reply, "ABCDEFGH", ["left", "right", "up"]).value == "B"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +130,14 @@ def test_yes_or_no(text: str, value: str | None) -> None:
         ("<answer>two</answer> or 3", 2),
         ("\\boxed{twenty-one} of 30", 21),
         ("<answer></answer> 5", 5),
+        ("<answer>1,200</answer>", 1200),
+        ("<answer>-3.5 m</answer>", -3.5),
+        ("<answer>minus two</answer> of 3", -2),
+        ("<answer>about two metres</answer> or 3", 2),
+        ("<think>5</think><answer>Two.</answer> 3", 2),
+        ("<answer>one of the 3</answer>", 3),
+        ("<answer>unclear</answer> or 3", 3),
+        ("two or 3", 3),
     ],
 )
 def test_numbers(text: str, value: float | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ def boxes_to_pixels(boxes: Sequence[Box], space: str, width: int, height: int) -
         width, height: Of the original image file, in pixels.
 
     Raises:
-        ValueError: For another space.
+        ValueError: For another space, or for a coordinate that is no finite number.
 
     Example:
         >>> boxes_to_pixels([Box((500, 1005, 100, 0))], "norm1000", 200, 100)
@@ -40,16 +41,18 @@ def boxes_to_pixels(boxes: Sequence[Box], space: str, width: int, height: int) -
     """
     if space not in BBOX_SPACES:
         raise ValueError(f"the space of boxes is one of {', '.join(BBOX_SPACES)}, got {space!r}")
-    across, down = _unit(space, width), _unit(space, height)
     placed = []
     swapped = clipped = 0
     for box in boxes:
+        if not all(map(math.isfinite, box.xyxy)):
+            raise ValueError(f"the coordinates of a box are finite numbers, got {box.xyxy}")
         x1, y1, x2, y2 = box.xyxy
         swapped += x1 > x2 or y1 > y2
-        corners = (min(x1, x2) * across, min(y1, y2) * down, max(x1, x2) * across, max(y1, y2) * down)
+        sides = (width, height, width, height)
+        ordered = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+        corners = tuple(_pixels(value, space, side) for value, side in zip(ordered, sides, strict=True))
         left, top, right, bottom = (
-            min(max(value, 0.0), float(side))
-            for value, side in zip(corners, (width, height, width, height), strict=True)
+            min(max(value, 0.0), float(side)) for value, side in zip(corners, sides, strict=True)
         )
         clipped += (left, top, right, bottom) != corners
         placed.append(Box((left, top, right, bottom), box.label))
@@ -84,6 +87,8 @@ def space_suspicion(boxes: Sequence[Box], space: str, width: int, height: int) -
     return None
 
 
-def _unit(space: str, side: int) -> float:
-    """Return how many pixels one unit is."""
-    return {"norm1000": side / 1000, "norm1": float(side), "pixel": 1.0}[space]
+def _pixels(value: float, space: str, side: int) -> float:
+    """Return a coordinate in pixels; multiplied first, so that 1000 of 1000 is the side itself."""
+    if space == "norm1000":
+        return value * side / 1000
+    return value * side if space == "norm1" else value

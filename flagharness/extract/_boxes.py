@@ -18,7 +18,7 @@ LABEL_KEYS = ("label", "class", "category", "name", "class_name")
 
 _NUMBER = r"[-+]?[0-9]{1,18}(?:\.[0-9]{0,18})?"
 _FOUR = r"\s{0,9},\s{0,9}".join([_NUMBER] * 4)
-_FOUR_ALONE = re.compile(rf"\s*[\[(]?\s*({_FOUR})\s*[\])]?\s*")
+_FOUR_ALONE = re.compile(rf"[\[(]?\s{{0,9}}({_FOUR})\s{{0,9}}[\])]?")
 _LIST_OF_FOUR = re.compile(rf"\[\s{{0,9}}({_FOUR})\s{{0,9}}\]|\(\s{{0,9}}({_FOUR})\s{{0,9}}\)")
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]*")
 _OBJECT = re.compile(r"\{[^{}]*\}")
@@ -26,6 +26,9 @@ _BOX_TOKENS = re.compile(
     r"(?:(?:<\|object_ref_start\|>|<ref>)([^<]{0,200})(?:<\|object_ref_end\|>|</ref>)\s{0,9})?"
     r"(?:<\|box_start\|>|<box>)([^<]{0,20000})(?:<\|box_end\|>|</box>)"
 )
+_TOKEN_NUMBER = re.compile(r"[-+]?[0-9.]+")
+_ESCAPE = re.compile(r"\\(?:[\\'\"nrt\n]|u[0-9A-Fa-f]{4})?")
+_WORD_AFTER_NUMBER = re.compile(r"[0-9A-Fa-f.](?:and|else|for|if|in|is|not|or)")
 _LONGEST_LITERAL = 200_000
 """Python's parser takes a while over longer texts; JSON has no such limit."""
 
@@ -89,14 +92,12 @@ def _box_tokens(part: Part) -> _Found | None:
     boxes: list[Box] = []
     matches: list[re.Match[str]] = []
     for match in _BOX_TOKENS.finditer(part.text):
-        numbers = [float(number) for number in re.findall(_NUMBER, match[2])]
-        if numbers and len(numbers) % 4 == 0:
+        numbers = _TOKEN_NUMBER.findall(match[2])
+        stated = [box for i in range(0, len(numbers), 4) if (box := _four(numbers[i : i + 4]))]
+        if stated and 4 * len(stated) == len(numbers):
             label = (match[1] or "").strip() or None
             matches.append(match)
-            boxes.extend(
-                Box((numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]), label)
-                for i in range(0, len(numbers), 4)
-            )
+            boxes.extend(Box(box, label) for box in stated)
     return _found(boxes, "box_tokens", part, matches)
 
 
@@ -137,6 +138,8 @@ def _objects(part: Part) -> _Found | None:
     boxes: list[Box] = []
     matches: list[re.Match[str]] = []
     for match in _OBJECT.finditer(part.text):
+        if match[0].count(",") < 3:  # four numbers have three commas; parsing costs far more than counting
+            continue
         value = _json(match[0])
         found = list(_walk(_literal(match[0]) if value is None else value))
         if found:
@@ -165,12 +168,23 @@ def _json(text: str) -> Any:
 
 
 def _literal(text: str) -> Any:
-    if len(text) > _LONGEST_LITERAL:
+    """Return the value of a Python literal that may hold boxes.
+
+    Python's parser warns on stderr of what it finds odd. So it does not get to read prose such as "4in wide", and
+    escapes it does not know are made what it takes them for.
+    """
+    if len(text) > _LONGEST_LITERAL or text.count(",") < 3:
+        return None
+    if not text.startswith(("[", "(", "{")) and _WORD_AFTER_NUMBER.search(text):
         return None
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(_ESCAPE.sub(_known_escape, text))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
+
+
+def _known_escape(match: re.Match[str]) -> str:
+    return match[0] if len(match[0]) > 1 else r"\\"
 
 
 def _walk(value: Any) -> Iterator[Box]:
@@ -196,7 +210,7 @@ def _walk(value: Any) -> Iterator[Box]:
 def _boxes_of(value: Any, label: str | None) -> Iterator[Box]:
     """Yield the box, or the boxes, under a box key."""
     if isinstance(value, str):
-        alone = _FOUR_ALONE.fullmatch(value)
+        alone = _FOUR_ALONE.fullmatch(value.strip())
         value = alone[1].split(",") if alone else []
     box = _four(value)
     if box is not None:

@@ -15,7 +15,8 @@ class Extraction(Generic[T]):
     Attributes:
         value: The answer; None when nothing could be read.
         rule: The rule that read the value: "answer_tag", "boxed", "json", "cue", "whole_reply", "leading_label",
-            "last_line", "mention", "option_text", "words", "last_number" or "number_word". When the value is None,
+            "last_line", "mention", "option_text", "words", "last_number" or "number_word"; of boxes "box_tokens",
+            "json", "literal", "objects", "lists" or "empty_list". When the value is None,
             the reason: "no_response" (nothing visible), "unfinished_reasoning" (cut off inside its reasoning),
             "invalid_choice" (commits to a label the row does not have), "ambiguous" (several answers and no final
             one), "unparsed" (everything else).

@@ -22,13 +22,16 @@ from flagharness.extract._reply import lowered
 from flagharness.extract._row import WRAPPING, Hit, Row
 
 _CAPITAL = re.compile(r"(?<![A-Za-z0-9_'])[A-Z](?![A-Za-z0-9_'])")
+_PLURAL = re.compile(r"\b(?:options|choices)\b")
+_LISTED = re.compile(r"(?:^|[\s,;:])[(\[]?([A-Z])[.):\]](?=\s|\w)")
+_LIST_WITHIN = 4000
 _CAPITALS = re.compile(r"(?<![A-Za-z0-9_'])[A-Z]{1,26}(?![A-Za-z0-9_'])")
 
 
 def announced_answer(row: Row, text: str) -> Hit | None:
     """The last phrase that announces an answer, by its label or else by its option's text."""
     lower = lowered(text)
-    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lower)]
+    cues = [(cue.start(), cue.end()) for cue in STRONG.finditer(lower) if not _is_heading(row, text, cue)]
     readings: list[tuple[int, int, Reading | None]] = [
         (start, pos, row.reading(text, pos)) for start, pos in cues
     ]
@@ -48,6 +51,14 @@ def announced_answer(row: Row, text: str) -> Hit | None:
         if hit is not None and announced(text, start, hit.end):
             return hit
     return failure
+
+
+def _is_heading(row: Row, text: str, cue: re.Match[str]) -> bool:
+    """Whether a cue is the heading of a list of the row's options: "Options: A: left, B: right"."""
+    if _PLURAL.search(cue[0]) is None:
+        return False
+    listed = [match[1] for match in _LISTED.finditer(text, max(0, cue.end() - 1), cue.end() + _LIST_WITHIN)]
+    return len(listed) > 1 and listed[:2] == list(row.labels[:2])
 
 
 def _together(

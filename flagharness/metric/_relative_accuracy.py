@@ -25,6 +25,10 @@ def mean_relative_accuracy(predicted: float | None, truth: float) -> float:
     """
     if predicted is None or predicted in (float("inf"), float("-inf")) or predicted != predicted:
         return 0.0
-    exact, target = Fraction(repr(float(predicted))), Fraction(repr(float(truth)))
+    exact, target = _as_written(predicted), _as_written(truth)
     error = abs(exact - target) / (abs(target) or 1)
     return sum(error <= 1 - threshold for threshold in THRESHOLDS) / len(THRESHOLDS)
+
+
+def _as_written(number: float) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagharness.extract import BBOX_SPACES, Box, boxes_to_pixels, space_suspicion
@@ -21,6 +23,8 @@ _SIDE = st.integers(1, 5000)
         ((10, 20, 30, 40), "pixel", (200, 100), (10, 20, 30, 40)),
         ((0, 0, 1000, 1000), "norm1000", (333, 77), (0, 0, 333, 77)),
         ((990, 990, 1012, 1005), "norm1000", (1000, 1000), (990, 990, 1000, 1000)),
+        ((0, 0, 1000, 1000), "norm1000", (2007, 1001), (0, 0, 2007, 1001)),
+        ((-1e308, 1, 1e308, 2), "norm1000", (1500, 1000), (0, 1, 1500, 2)),
     ],
 )
 def test_coordinates_become_pixels(
@@ -52,6 +56,39 @@ def test_order_and_repetitions_stay() -> None:
 def test_an_unknown_space_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="norm1000, norm1, pixel, got 'norm100'"):
         boxes_to_pixels([], "norm100", 1, 1)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_is_no_finite_number_is_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        boxes_to_pixels([Box((1, 2, number, 4))], "norm1000", 100, 100)
+
+
+@given(st.sampled_from([("norm1000", 1000.0), ("norm1", 1.0)]), _SIDE, _SIDE)
+@example(("norm1000", 1000.0), 2007, 1001)
+def test_the_far_edge_of_the_scale_is_the_far_edge_of_the_image(
+    scale: tuple[str, float], width: int, height: int
+) -> None:
+    space, full = scale
+    placed = boxes_to_pixels([Box((0, 0, full, full))], space, width, height)
+    assert placed == ((Box((0, 0, width, height)),), 0, 0)
+
+
+@given(
+    st.sampled_from([("norm1000", 1000.0), ("norm1", 1.0)]),
+    st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    _SIDE,
+    _SIDE,
+)
+def test_pixels_lead_back_to_what_was_stated(
+    scale: tuple[str, float], fractions: list[float], width: int, height: int
+) -> None:
+    space, full = scale
+    (x1, x2), (y1, y2) = sorted(fractions[:2]), sorted(fractions[2:])
+    stated = (x1 * full, y1 * full, x2 * full, y2 * full)
+    (box,) = boxes_to_pixels([Box(stated)], space, width, height).boxes
+    back = [value / side * full for value, side in zip(box.xyxy, (width, height, width, height), strict=True)]
+    assert back == pytest.approx(stated)
 
 
 @given(_BOXES, st.sampled_from(BBOX_SPACES), _SIDE, _SIDE)

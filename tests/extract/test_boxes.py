@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,11 @@ def _read(text: str) -> tuple[list[tuple[tuple[float, ...], str | None]] | None,
         ("[3, 4, 1, 2]", [((3.0, 4.0, 1.0, 2.0), None)], "json"),
         ("[1,2,3,4] [1,2,3,4]", [(A, None), (A, None)], "lists"),
         ("[-5, 2, 3, 4]", [((-5.0, 2.0, 3.0, 4.0), None)], "json"),
+        ("1, 2, 3, 4", [(A, None)], "literal"),
+        ("1, 2, 3, 4,", [(A, None)], "literal"),
+        ('[{"bbox_2d":" ( 1, 2, 3, 4 ) "}]', [(A, None)], "json"),
+        ("[{'bbox_2d': [1,2,3,4], 'label': 'caf\\u00e9'}]", [(A, "café")], "literal"),
+        ("[{'bbox_2d': [1,2,3,4], 'label': 'dog\\'s'}]", [(A, "dog's")], "literal"),
         ("<|box_start|>(133,42),(560,870)<|box_end|>", [((133.0, 42.0, 560.0, 870.0), None)], "box_tokens"),
         ("<|object_ref_start|>dog<|object_ref_end|><|box_start|>(1,2),(3,4)<|box_end|> and "
          "<|object_ref_start|>cat<|object_ref_end|><|box_start|>(5,6),(7,8)<|box_end|>",
@@ -87,6 +93,9 @@ def test_boxes_are_read(reply: str, boxes: list[tuple[tuple[float, ...], str | N
         ("[(0.1,0.1)]", "unparsed"),
         ('[{"point_2d":[5,6],"label":"dog"}]', "unparsed"),
         ("<|box_start|>(1,2)<|box_end|>", "unparsed"),
+        ("<|box_start|>(1,2),(3,4),(5,6)<|box_end|>", "unparsed"),
+        ("<|box_start|>" + "1" * 72 + "<|box_end|>", "unparsed"),
+        ("<box>1.2.3.4,5,6,7</box>", "unparsed"),
         ("<think>maybe [9,9,9,9]", "unfinished_reasoning"),
         ("<think>maybe [9,9,9,9]</think>", "no_response"),
     ],
@@ -109,10 +118,32 @@ def test_what_states_no_box_is_no_box(reply: str, why: str) -> None:
         "<|box_start|>" + "1" * 300_000,
         "<ref>" * 60_000 + "<box>1,2,3,4</box",
         "(" + "9" * 300_000 + ",1,1,1)",
+        '{"bbox": "' + " " * 100_000 + 'x"}',
+        '{"bbox": "1,2,3,4' + " " * 100_000 + 'x"}',
+        "{}" * 300_000,
+        "{a}" * 300_000,
+        "[" + "-" * 100_000 + "1]",
+        "(1" + "+1" * 50_000 + ")",
     ],
 )
 def test_hostile_replies_are_read_to_the_end(hostile: str) -> None:
     assert extract_boxes(hostile).value is None
+
+
+@pytest.mark.parametrize("label", [r"\d", r"5\%", r"\underline", r"\777", r"\\d"])
+def test_an_odd_escape_in_a_label_costs_no_box_and_no_warning(label: str) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        read = _read(f"[{{'bbox_2d': [1,2,3,4], 'label': '{label}'}}]")
+    assert read == ([(A, label.replace("\\\\", "\\"))], "literal")
+    assert said == []
+
+
+def test_prose_with_numbers_costs_no_warning() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert _read("2 of 4in screws, 0x1for each: [1,2,3,4]") == ([(A, None)], "json")
+    assert said == []
 
 
 def test_a_box_after_a_great_deal_of_noise_is_found() -> None:

@@ -61,6 +61,11 @@ from flagharness.metric import answers_match
         ("Let ``a`` be the length", None),
         ("It fits ``A`` and not ``B``", None),
         ("The key is `E`", None),
+        ("Options:\nA: 3 cm\nB: 1000\nC: a cat\nD: a dog\nI cannot tell.", None),
+        ("Options: A. 3 cm B. 1000 C. a cat D. a dog\nIt is B.", "B"),
+        ("The choices: (A) 3 cm, (B) 1000, (C) a cat, (D) a dog. The answer is (C).", "C"),
+        ("Choices: B", "B"),
+        ("Of the options: B. It is the longest.", "B"),
     ],
 )
 def test_one_choice(text: str, value: str | None) -> None:

@@ -32,12 +32,19 @@ from flagharness.metric import mean_relative_accuracy
         (-1, 1, 0.0),
         (-1, -1, 1.0),
         (None, 1, 0.0),
+        (None, 0, 0.0),
+        (1e308, 5e-324, 0.0),
         (float("inf"), 1, 0.0),
         (float("nan"), 1, 0.0),
     ],
 )
 def test_values_worked_out_by_hand(predicted: float | None, truth: float, score: float) -> None:
     assert mean_relative_accuracy(predicted, truth) == pytest.approx(score)
+
+
+def test_a_whole_number_of_any_size_is_scored() -> None:
+    assert mean_relative_accuracy(10**400, 1) == 0
+    assert mean_relative_accuracy(10**400, 10**400) == 1
 
 
 _NUMBER = st.floats(-1e6, 1e6, allow_nan=False)

@@ -12,15 +12,17 @@ from typing import Any
 
 from flagharness.config import TaskConfig, TaskModules, load_task_config, snapshot
 from flagharness.data import (
+    DataInUse,
     Preparation,
     VqaBaseDataset,
     cache_folder,
     file_digest,
+    is_prepared,
     prepare,
     read_dropped,
     read_manifest,
 )
-from flagharness.errors import FOREIGN_FAILURES, ConfigError, FlagHarnessError, did_you_mean
+from flagharness.errors import FOREIGN_FAILURES, ConfigError, DataError, FlagHarnessError, did_you_mean
 from flagharness.evaluator import BaseEvaluator
 from flagharness.registry import DATASETS, EVALUATORS, Registry
 
@@ -78,6 +80,7 @@ class Task:
         self.annotations: dict[str, dict[str, Any]] = {}
         self.data_digest = ""
         self.manifest: dict[str, Any] | None = None
+        self._in_use: DataInUse | None = None
 
     def _register(self, registry: Registry, file: str, class_name: str) -> None:
         module = self._modules.load(self.folder / file)
@@ -153,7 +156,7 @@ class Task:
         """
         options = dict(self.config.dataset)
         options.pop("type")
-        root = self.prepare() or self._find_data_root(options.get("data_root"))
+        root = self._prepare_and_hold() or self._find_data_root(options.get("data_root"))
         options.update(data_root=str(root) if root else None, base_dir=str(self.folder), debug=False)
         where = f"{self.config.path}: dataset"
         self.dataset = _construct(self._dataset_class, options, where)
@@ -177,6 +180,24 @@ class Task:
                 )
         files = getattr(self.dataset, "anno_files", None) or []
         self.data_digest = "+".join(file_digest(file)[:32] for file in files)
+
+    def _prepare_and_hold(self) -> Path | None:
+        """Prepare the data and keep it from being replaced until :meth:`close`."""
+        root = self.prepare()
+        if root is None or self.preparation is None:
+            return None
+        self.close()
+        self._in_use = DataInUse(root, self.preparation.cache)
+        if not is_prepared(self.preparation):  # another process was faster than our hold
+            self.close()
+            raise DataError(f"{root}: another run replaced this data a moment ago; run again.")
+        return root
+
+    def close(self) -> None:
+        """Let other runs replace the data; safe to call twice."""
+        if self._in_use is not None:
+            self._in_use.close()
+            self._in_use = None
 
     def _find_data_root(self, configured: str | None) -> Path | None:
         given = self._data_root if self._data_root is not None else configured

@@ -3,7 +3,7 @@
 from flagharness.config._find import all_task_configs, bundled_folder, find_task_config
 from flagharness.config._meta import META_KEYS, read_meta
 from flagharness.config._model import ModelConfig, load_model_config
-from flagharness.config._modules import TaskModules
+from flagharness.config._modules import TaskModules, place_of
 from flagharness.config._request_rules import RequestRules
 from flagharness.config._snapshot import REMOVED, snapshot, source_digest
 from flagharness.config._task import TaskConfig, load_task_config
@@ -22,6 +22,7 @@ __all__ = [
     "find_task_config",
     "load_model_config",
     "load_task_config",
+    "place_of",
     "read_meta",
     "snapshot",
     "source_digest",

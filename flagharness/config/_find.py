@@ -93,12 +93,11 @@ def find_task_config(name: str) -> Path:
             raise ConfigError(
                 f"--tasks {name}: several configs have this name: {', '.join(map(str, found))}."
             )
-    known = sorted(
-        {config.parent.name for config in configs} | {a for names in aliases.values() for a in names}
-    )
+    folders = sorted({config.parent.name for config in configs})
+    known = [*folders, *(alias for names in aliases.values() for alias in names)]
     raise ConfigError(
         f"--tasks {name}: no such file, folder or task.{did_you_mean(name, known)} "
-        f"Known tasks: {', '.join(known) or 'none'}."
+        f"Known tasks: {', '.join(folders) or 'none'}."
     )
 
 

@@ -193,10 +193,20 @@ def _set_dotted(values: dict[str, Any], dotted: str, value: Any, path: Path) -> 
     *parents, last = dotted.split(".")
     here: Any = values
     for parent in parents:
+        if parent not in here:
+            _refuse_misspelt(dotted, parent, here, path)
         if not isinstance(here.setdefault(parent, {}), dict):
             raise ConfigError(f"--cfg-options {dotted}: '{parent}' in {path} is not a dict.")
         here = here[parent]
+    if last not in here:
+        _refuse_misspelt(dotted, last, here, path)
     here[last] = value
+
+
+def _refuse_misspelt(dotted: str, key: str, known: Mapping[str, Any], path: Path) -> None:
+    near = did_you_mean(key, known)
+    if near:
+        raise ConfigError(f"--cfg-options {dotted}: {path} has no '{key}'.{near}")
 
 
 def _with_environment(value: Any, path: Path, key: str = "") -> Any:

@@ -20,9 +20,17 @@ from flagharness.data._download import Download, download_media, read_dropped, w
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
 from flagharness.data._image_rows import ImageTable, decode_image_cell, parse_list, store_images
 from flagharness.data._media_store import MediaStore
-from flagharness.data._prepare import Preparation, cache_folder, file_digest, prepare, read_manifest
+from flagharness.data._prepare import (
+    Preparation,
+    cache_folder,
+    file_digest,
+    is_prepared,
+    prepare,
+    read_manifest,
+)
 from flagharness.data._table import letter_of, options_of, process_table
 from flagharness.data._tsv import read_image_tsv, read_tsv
+from flagharness.data._use import DataInUse
 from flagharness.data._write import split_folder, write_annotations, write_json
 
 __all__ = [
@@ -30,6 +38,7 @@ __all__ = [
     "BenchmarkManifest",
     "BenchmarkSubset",
     "CocoFile",
+    "DataInUse",
     "Download",
     "ImageTable",
     "MediaStore",
@@ -44,6 +53,7 @@ __all__ = [
     "download_media",
     "file_digest",
     "image_size",
+    "is_prepared",
     "iter_hf_rows",
     "letter_of",
     "load_annotations",

@@ -69,7 +69,7 @@ def _hub_snapshot(repo_id: str, revision: str | None, allow_patterns: Sequence[s
         reason = str(error).strip().splitlines()
         raise DataError(
             f"Data set '{repo_id}' (revision {revision or 'main'}) can neither be fetched from the hub nor found "
-            f"in its cache: {type(error).__name__}: {reason[0] if reason else ''} "
+            f"in its cache: {type(error).__name__}: {reason[0].rstrip('.') if reason else ''}. "
             "Check the id, the network and, for a data set behind a form, HF_TOKEN; or get the files another "
             "way and name them: --cfg-options dataset.config.dataset_path=/path/to/files."
         ) from error

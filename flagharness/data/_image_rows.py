@@ -204,7 +204,11 @@ def _store(pictures: Sequence[_Named], index: str, store: MediaStore) -> list[st
 def _check_references(where: str, references: dict[str, str], is_target: Callable[[str], bool]) -> None:
     problems = [
         f"row {index!r} uses the picture of row {target!r}, which "
-        + ("is itself a reference" if target in references else "does not exist")
+        + (
+            "is itself a reference"
+            if target in references
+            else "does not exist (a cell so short is an index; it is no base64 of a picture)"
+        )
         for index, target in references.items()
         if not is_target(target)
     ]

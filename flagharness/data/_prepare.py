@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import snapshot
+from flagharness.config import place_of, snapshot
 from flagharness.data._annotations import check_rows, load_annotations
 from flagharness.data._sources import record_sources
 from flagharness.data._table import local_table
+from flagharness.data._use import replacing_data
 from flagharness.data._write import write_json
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, DataError, FlagHarnessError, listing
 
@@ -116,7 +117,7 @@ def prepare(
     from filelock import FileLock, Timeout
 
     folder = preparation.folder
-    if not force and not _changes(preparation):
+    if not force and is_prepared(preparation):
         return folder
     locks = preparation.cache / ".locks"
     try:
@@ -139,6 +140,11 @@ def prepare(
     finally:
         lock.release()
     return folder
+
+
+def is_prepared(preparation: Preparation) -> bool:
+    """Whether the data folder holds what this preparation would make."""
+    return not _changes(preparation)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -172,7 +178,7 @@ def _changes(preparation: Preparation) -> list[str]:
         for file in sorted({*files_before, *files_after})
         if files_before.get(file) != files_after.get(file)
     ]
-    if changed:
+    if changed and not changes:  # another source has other files, which is no news
         changes.append(f"{changed[0]}{f' and {len(changed) - 1} more files' if changed[1:] else ''} changed")
     return changes
 
@@ -197,8 +203,9 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
             except FlagHarnessError as error:
                 raise type(error)(f"{preparation.processor}: {error}") from error
             except FOREIGN_FAILURES as error:
+                place = place_of(error, preparation.processor)
                 raise DataError(
-                    f"{preparation.processor}: process(cfg) failed, nothing was kept: {type(error).__name__}: {error}"
+                    f"{place}: process(cfg) failed, nothing was kept: {type(error).__name__}: {error}"
                 ) from error
             finally:
                 os.chdir(here)  # the run's relative paths must stay what they were
@@ -214,7 +221,8 @@ def _prepare_now(preparation: Preparation, process: Callable[[Any], Any]) -> Non
             "flagharness": __version__,
         }
         write_json(made / MANIFEST, manifest)
-        _move_into_place(made, folder)
+        with replacing_data(folder, preparation.cache):
+            _move_into_place(made, folder)
         left = sorted(str(path.relative_to(staging)) for path in staging.rglob("*") if path.is_file())
         if left:
             logger.warning(

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from flagharness.data._hf import iter_hf_rows, resolve_source
+from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
 from flagharness.data._image_rows import ImageTable, store_images
 from flagharness.data._media_store import MediaStore
 from flagharness.data._sources import note_source
@@ -141,18 +141,27 @@ def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) ->
     table = cfg.get("table")
     file = local_table(cfg, Path(cfg.get("processor") or ".").parent)
     if file is None and table:
-        found = resolve_source(cfg.dataset_path, cfg.get("revision"), allow_patterns=[f"{table}.tsv"])
+        found = _hub_table(cfg, table)
         file = found.path / f"{table}.tsv"
         if not file.is_file():
             raise DataError(f"{cfg.dataset_path}: the data set has no file {file.name}.")
     source = file or cfg.dataset_path
-    rows = _with_index(iter_hf_rows(source, cfg.split, revision=cfg.get("revision")), required)
+    rows = _with_index(iter_hf_rows(source, cfg.split, revision=cfg.get("revision")), required, str(source))
     if file is not None and file.is_file():
         _note_digest(file, cfg.get("md5"))  # after the call above, which notes the file without it
     if not images:
         return ImageTable(list(rows), [])
     folder = file or Path.cwd()
     return store_images(rows, store, str(source), folder.parent if folder.is_file() else folder)
+
+
+def _as_csv(where: str, row: Mapping[str, Any]) -> str:
+    is_csv = where.endswith(".tsv") and len(row) == 2 and any("," in column for column in row)
+    return (
+        ". The columns of a .tsv file are separated by tabs; a file with commas is called .csv."
+        if is_csv
+        else ""
+    )
 
 
 def _note_digest(file: Path, expected: str | None) -> None:
@@ -169,14 +178,27 @@ def _note_digest(file: Path, expected: str | None) -> None:
         )  # fmt: skip
 
 
-def _with_index(rows: Iterator[dict[str, Any]], required: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _hub_table(cfg: Any, table: str) -> SourceInfo:
+    try:
+        return resolve_source(cfg.dataset_path, cfg.get("revision"), allow_patterns=[f"{table}.tsv"])
+    except DataError as error:
+        root = os.environ.get("LMUData")  # noqa: SIM112
+        looked = f"it is not in {root}" if root else "it is not set"
+        raise DataError(
+            f"{error} Or put {table}.tsv into the folder that LMUData names ({looked})."
+        ) from error
+
+
+def _with_index(
+    rows: Iterator[dict[str, Any]], required: Sequence[str], where: str
+) -> Iterator[dict[str, Any]]:
     """Give every row an ``index`` (text): its own, else its number from 0."""
     for number, row in enumerate(rows):
         missing = [column for column in required if column not in row]
         if missing:
             raise DataError(
-                f"column {', '.join(map(repr, missing))} is missing.{did_you_mean(missing[0], row)} "
-                f"Columns: {', '.join(row)}"
+                f"{where}: column {', '.join(map(repr, missing))} is missing.{did_you_mean(missing[0], row)} "
+                f"Columns: {', '.join(row)}{_as_csv(where, row)}"
             )
         index = row.get("index")
         yield {**row, "index": str(number) if index is None or index == "" else str(index)}

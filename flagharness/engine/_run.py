@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ class Engine:
                     status = self._ask(model)
             finally:
                 for run in self.runs:
+                    run.task.close()
                     if run.journal is not None:
                         run.journal.close()
             with summary_lock(self.spec.output_dir):
@@ -95,7 +97,7 @@ class Engine:
         for name in self.spec.tasks:
             try:
                 path = find_task_config(name)
-                task = Task(path, self.spec.overrides, self.spec.data_root)
+                task = self._task(path)
             except ConfigError as error:
                 problems.append(str(error))
                 continue
@@ -108,6 +110,29 @@ class Engine:
             self.runs.append(TaskRun(task=task, folder=TaskFolder(self.spec.output_dir, task.name)))
         if problems:
             raise ConfigError("\n".join(problems))
+
+    def _task(self, path: Path) -> Task:
+        """Load a task; what is scored again is scored on the data of its run."""
+        task = Task(path, self.spec.overrides, self.spec.data_root)
+        if not self.spec.without_infer or self.spec.data_root is not None:
+            return task
+        folder = TaskFolder(self.spec.output_dir, task.name)
+        stored = _data_of(folder.read_json(folder.config) or {}, task.config.dataset, self.spec.overrides)
+        if not stored:
+            return task
+        logger.info(
+            "%s: data as in the run here: %s", task.name, ", ".join(f"{k}={v}" for k, v in stored.items())
+        )
+        return Task(path, {**self.spec.overrides, **stored}, self.spec.data_root)
+
+    def _summary_of(self, run: TaskRun, before: dict[str, Any]) -> dict[str, Any]:
+        """Return a task's part of the summary; a run that asked nothing leaves what asking took as it was."""
+        mine = task_summary(run)
+        if self.spec.without_infer and run.status == "failed" and before:
+            return {**before, "error": f"scoring again failed: {run.error}"}
+        if before and mine["time_s"] is None:
+            mine |= {key: before[key] for key in ("time_s", "requests") if key in before}
+        return mine
 
     def _open_tasks(self) -> None:
         """Get every task's data and look at all of it. A task whose data fails does not stop the others."""
@@ -336,7 +361,7 @@ class Engine:
         path = self.spec.output_dir / "summary.json"
         before = TaskFolder(self.spec.output_dir, ".").read_json(path) or {}
         tasks = before.get("tasks") if isinstance(before.get("tasks"), dict) else {}
-        mine = {run.name: task_summary(run) for run in self.runs}
+        mine = {run.name: self._summary_of(run, (tasks or {}).get(run.name) or {}) for run in self.runs}
         self.summary = {
             "flagharness": __version__,
             "model": self.spec.model.model_name if self.spec.model else before.get("model"),
@@ -345,6 +370,23 @@ class Engine:
             "tasks": {**(tasks or {}), **mine},
         }
         write_json(path, self.summary)
+
+
+def _data_of(
+    stored: Mapping[str, Any], current: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the data settings of a run, where the config says otherwise and the command line says nothing."""
+    recorded = ((stored.get("task") or {}).get("dataset") or {}).get("config") or {}
+    now = current.get("config") or {}
+    named = {key.removeprefix("dataset.").removeprefix("config.") for key in given}
+    return {
+        f"dataset.config.{key}": value
+        for key, value in recorded.items()
+        if key in now
+        and isinstance(value, (str, int, float, bool))
+        and value != now[key]
+        and key not in named
+    }
 
 
 def _client_factory(model: ModelConfig) -> tuple[Any, str]:

@@ -68,7 +68,8 @@ def count_errors(inferences: Sequence[Sequence[Pair]]) -> dict[str, Any]:
         )
         for pairs in inferences
     ]
-    return {**mean_numbers(tables), "nae_left_out": tables[0]["nae_left_out"]}
+    means = {key: None if value is None else round(value, 4) for key, value in mean_numbers(tables).items()}
+    return {**means, "nae_left_out": tables[0]["nae_left_out"]}
 
 
 def errors_of_counts(predicted: Sequence[int], truth: Sequence[int]) -> dict[str, Any]:

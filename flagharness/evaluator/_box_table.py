@@ -66,10 +66,14 @@ def _lines(row: Row, verdict: Verdict) -> list[dict[str, Any]]:
             "f1": 0.0 if verdict.outcome in _UNREAD else match.f1,
             "n_truth": match.tp + match.fn,
             "n_predicted": match.tp + match.fp,
-            "outcome": verdict.outcome,
+            "outcome": verdict.outcome if verdict.outcome in _UNREAD else _outcome(match),
         }
         for category, match in matches.items()
     ]
+
+
+def _outcome(match: Match) -> str:
+    return "correct" if match.f1 == 1 else "wrong" if match.f1 == 0 else "graded"
 
 
 def _rounded(value: float | None) -> str:

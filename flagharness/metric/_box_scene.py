@@ -29,8 +29,8 @@ class Scene:
             ``neg_category_ids`` and ``not_exhaustive_category_ids``, a category ``frequency`` ("r", "c" or "f").
         detections: ``[{"image_id", "category_id", "bbox", "score"}]``, in the order in which they were emitted.
         max_dets: Keep the best so many detections of an image, over all categories; None to keep all.
-        federated: Drop detections of categories about which an image says nothing, and boxes without area, as the
-            LVIS code does.
+        federated: Drop detections of categories about which an image says nothing, and boxes without area, and take
+            no notice of ``iscrowd``, as the LVIS code does.
 
     Raises:
         ValueError: An image or category comes twice or is unknown; names its id.
@@ -47,6 +47,7 @@ class Scene:
         self.images = {image["id"]: image for image in _unique(truth["images"], "image")}
         by_id = {entry["id"]: entry for entry in _unique(truth["categories"], "category")}
         self.categories = dict(sorted(by_id.items()))
+        self._federated = federated
         self._boxes: dict[Any, dict[Any, tuple[list[Entry], list[Entry]]]] = {c: {} for c in self.categories}
         for box in truth["annotations"]:
             self._check(box, "a true box")
@@ -66,7 +67,10 @@ class Scene:
         left out. Ids of boxes are unique within an image, from 1."""
         return {
             image: Pair(
-                [_true_box(box, number) for number, box in enumerate(real, start=1)],
+                [
+                    _true_box(box, number, crowds=not self._federated)
+                    for number, box in enumerate(real, start=1)
+                ],
                 [_detection(box, number) for number, box in enumerate(found, start=1)],
             )
             for image, (real, found) in sorted(self._boxes[category].items(), key=itemgetter(0))
@@ -96,8 +100,8 @@ def _true_area(box: Entry) -> float:
     return float(box.get("area", box["bbox"][2] * box["bbox"][3]))
 
 
-def _true_box(box: Entry, number: int) -> dict[str, Any]:
-    crowd = bool(box.get("iscrowd", 0))
+def _true_box(box: Entry, number: int, *, crowds: bool) -> dict[str, Any]:
+    crowd = crowds and bool(box.get("iscrowd", 0))
     return {
         "id": number,
         "image_id": box["image_id"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,8 @@ from flagharness.metric._fast_ap import fast_arrays
 
 _SILENT = logging.Logger("lvis", logging.CRITICAL)
 """The official code says for every category that it is at work."""
+_LOADING = threading.Lock()
+"""While the official module loads, ``sys.modules`` holds a stand-in that no second thread may see or remove."""
 FREQUENCIES = ("r", "c", "f")
 """Categories with fewer than 10, with 10 to 99, and with at least 100 training images."""
 
@@ -33,7 +36,7 @@ def lvis_ap(
     by category over the images that hold a box, which changes no number and keeps memory flat. Its rules: detections
     of categories of which an image says nothing are dropped; those of a category that is not annotated exhaustively
     are ignored if they match nothing; the best ``max_dets`` of an image count, over all categories; boxes without
-    area do not exist. Ties keep the order given.
+    area do not exist; ``ignore`` is honoured, ``iscrowd`` means nothing. Ties keep the order given.
 
     Args:
         truth, detections: See `Scene`.
@@ -125,15 +128,16 @@ class _NumpyWithFloat:
 
 def _lvis_eval() -> ModuleType:
     """Return the official module without running ``lvis/__init__.py``, which wants OpenCV and matplotlib."""
-    if "lvis" not in sys.modules:
-        spec = importlib.util.find_spec("lvis")
-        if spec is None:
-            raise ModuleNotFoundError('LVIS AP takes the package lvis: pip install "flagharness[lvis]"')
-        package = ModuleType("lvis")
-        package.__path__ = list(spec.submodule_search_locations or [])
-        sys.modules["lvis"] = package
-        try:
-            return official_module("lvis.eval", "lvis.eval", np=_NumpyWithFloat())
-        finally:
-            del sys.modules["lvis"]
-    return official_module("lvis.eval", "lvis.eval", np=_NumpyWithFloat())
+    with _LOADING:
+        if "lvis" not in sys.modules:
+            spec = importlib.util.find_spec("lvis")
+            if spec is None:
+                raise ModuleNotFoundError('LVIS AP takes the package lvis: pip install "flagharness[lvis]"')
+            package = ModuleType("lvis")
+            package.__path__ = list(spec.submodule_search_locations or [])
+            sys.modules["lvis"] = package
+            try:
+                return official_module("lvis.eval", "lvis.eval", np=_NumpyWithFloat())
+            finally:
+                del sys.modules["lvis"]
+        return official_module("lvis.eval", "lvis.eval", np=_NumpyWithFloat())

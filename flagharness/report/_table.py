@@ -35,7 +35,7 @@ def _summary_row(name: str, task: Mapping[str, Any]) -> tuple[str, ...]:
     total = counts.get("total")
     return (
         name,
-        str(task["metric"]) if task["score"] is not None else task["status"],
+        str(task["metric"]) if task["score"] is not None else _without_score(task["status"]),
         f"{task['score']:.2f}" if task["score"] is not None else "-",
         f"{interval[0]:.2f} - {interval[1]:.2f}" if interval else "-",
         f"{total}{' (partial)' if task.get('partial') else ''}" if total is not None else "-",
@@ -47,16 +47,23 @@ def _summary_row(name: str, task: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def _without_score(status: str) -> str:
+    return "no score" if status == "scored" else status
+
+
 def _note(task: Mapping[str, Any]) -> str:
     counts = task.get("counts") or {}
     total, truncated = counts.get("total") or 0, counts.get("truncated") or 0
     notes = []
     if task.get("error"):
-        notes.append(f"{task['status']}: {' '.join(task['error'].split()[:60])}")
+        notes.append(f"{task['status']}: {task['error'].splitlines()[0][:400]}")
     if task.get("note"):
         notes.append(str(task["note"]))
-    open_rows = total - (counts.get("answered") or 0)
-    if total and open_rows:
+    broken = counts.get("data_errors") or 0
+    open_rows = total - (counts.get("answered") or 0) - broken
+    if broken:
+        notes.append(f"{broken} of {total} samples could not be asked for their data and count as wrong")
+    if total and open_rows > 0:
         why = f" (the last: {task['last_failure'][:200]})" if task.get("last_failure") else ""
         notes.append(
             f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them"

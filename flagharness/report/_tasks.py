@@ -34,6 +34,10 @@ def _record(path: Path) -> dict[str, Any]:
     return {**record, "error": error} if error else record
 
 
+def _short(text: str, most: int = 44) -> str:
+    return text if len(text) <= most else f"{text[: most - 3].rstrip()}..."
+
+
 def _cells(task: Mapping[str, Any]) -> tuple[str, ...]:
     published = (task["published"] or [{}])[0]
     reference = next((value for key, value in published.items() if key not in ("model", "source")), None)
@@ -43,9 +47,9 @@ def _cells(task: Mapping[str, Any]) -> tuple[str, ...]:
         ", ".join(task["aliases"] or []) or "-",
         f"{task['rows']:,}" if isinstance(task["rows"], int) else "-",
         str(task["modality"] or "-"),
-        str(task["metric"] or "-"),
+        _short(str(task["metric"] or "-")),
         "-" if judge is None else JUDGE_TEXTS.get(judge, str(judge)),
-        str(task["license"] or "-"),
+        _short(str(task["license"] or "-")),
         f"{published['model']} {reference}" if published.get("model") and reference is not None else "-",
         str(task["path"]),
     )

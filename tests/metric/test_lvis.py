@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flagharness.metric import lvis_ap
+from flagharness.metric import lvis_ap, order_free_ap
 
 Make = Callable[..., Any]
 STRAY = [1.0, 1.0, 3.0, 3.0]
@@ -124,6 +124,27 @@ def test_small_scenes_too(random_scene: Make, lvis_called_directly: Make, seed: 
         assert direct[key] == (-1 if value is None else pytest.approx(value, abs=1e-12)), key
 
 
+def test_a_crowd_is_a_box_like_any_other_as_the_official_code_has_it(lvis_called_directly: Make) -> None:
+    truth = {
+        "images": [{"id": 1, "width": 500, "height": 500, "neg_category_ids": [], "not_exhaustive_category_ids": []}],
+        "annotations": [
+            {"image_id": 1, "category_id": 1, "bbox": [0, 0, 100, 100], "iscrowd": 1},
+            {"image_id": 1, "category_id": 1, "bbox": [300, 300, 50, 50]},
+        ],
+        "categories": [{"id": 1, "name": "c1", "frequency": "r"}],
+    }  # fmt: skip
+    found = [
+        {"image_id": 1, "category_id": 1, "bbox": [10, 10, 10, 10], "score": 0.9},
+        {"image_id": 1, "category_id": 1, "bbox": [300, 300, 50, 50], "score": 0.8},
+    ]
+    # A mistake, then a hit that finds one of two: precision 1/2 up to recall 1/2, which is 51 of 101 levels.
+    expected = pytest.approx(0.5 * 51 / 101)
+    assert lvis_called_directly(truth, found)["AP"] == expected
+    assert lvis_ap(truth, found)["AP"] == expected
+    assert lvis_ap(truth, found, engine="fast")["AP"] == expected
+    assert order_free_ap(truth, found, max_dets=300, federated=True)["AP"] == expected
+
+
 def test_without_sizes_the_rest_is_the_same(random_scene: Make) -> None:
     truth, found = random_scene(7, crowds=False)
     whole, part = lvis_ap(truth, found), lvis_ap(truth, found, sizes=False)
@@ -151,6 +172,27 @@ def test_neither_opencv_nor_matplotlib_is_loaded_and_numpy_stays_as_it_is(
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["[]", "False"]
+
+
+def test_threads_may_load_the_official_code_at_once() -> None:
+    import subprocess
+
+    program = (
+        "import sys, threading\n"
+        "from flagharness.metric import lvis_ap\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "start, done = threading.Barrier(6), []\n"
+        "def score():\n"
+        "    start.wait()\n"
+        "    lvis_ap({'images': [], 'annotations': [], 'categories': []}, [])\n"
+        "    done.append(1)\n"
+        "threads = [threading.Thread(target=score) for _ in range(6)]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()\n"
+        "print(len(done), 'lvis' in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["6", "False"], ran.stderr
 
 
 def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from flagharness.metric import coco_ap, lvis_ap, order_free_ap
 
@@ -119,3 +121,74 @@ def test_every_order_lies_between_lowest_and_highest(truth_of: Make, found_of: M
     for _ in range(20):
         emitted = coco_ap(truth, draw.sample(found, len(found)))["AP"]
         assert numbers["lowest"] - 1e-12 <= emitted <= numbers["highest"] + 1e-12
+
+
+def _entries(boxes: st.SearchStrategy[list[int]], **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    where = {"image_id": st.integers(1, 2), "category_id": st.just(1), "bbox": boxes}
+    return st.lists(st.fixed_dictionaries({**where, **more}), min_size=2, max_size=10)
+
+
+# A narrow grid, so that equal boxes, equal overlaps and equal scores are the rule.
+_GRID = st.tuples(*(st.sampled_from(v) for v in ((0, 10, 20), (0,), (20, 30, 0), (20,)))).map(list)
+_FLAG = st.sampled_from((0, 0, 0, 0, 1))
+
+
+@settings(deadline=None)
+@given(
+    _entries(_GRID, iscrowd=_FLAG, ignore=_FLAG, area=st.sampled_from((100, 5000, 20000))),
+    _entries(_GRID, score=st.sampled_from((0.5, 1.0))),
+    st.booleans(),
+    st.integers(0, 1000),
+)
+def test_no_order_changes_it_where_everything_is_tied(
+    real: list[Any], found: list[Any], federated: bool, seed: int
+) -> None:
+    truth: dict[str, Any] = {
+        "images": [
+            {"id": i, "neg_category_ids": [1], "not_exhaustive_category_ids": [1][: i - 1]} for i in (1, 2)
+        ],
+        "annotations": real,
+        "categories": [{"id": 1, "name": "a", "frequency": "r"}],
+    }
+    draw = random.Random(seed)
+    numbers = order_free_ap(truth, found, max_dets=3, federated=federated)
+    other = {key: draw.sample(entries, len(entries)) for key, entries in truth.items()}
+    assert order_free_ap(other, draw.sample(found, len(found)), max_dets=3, federated=federated) == numbers
+
+
+# A true box of (100 c, 0, 80, 80) in cell c; detections stay in their cell, so that each meets at most one.
+_CELL = st.tuples(st.integers(1, 2), st.integers(1, 2), st.integers(0, 4))
+_IN_CELL = st.tuples(_CELL, st.integers(0, 20), st.integers(20, 80))
+
+
+@settings(deadline=None)
+@given(st.sets(_CELL, max_size=8), st.lists(_IN_CELL, max_size=10), st.randoms(use_true_random=False))
+def test_it_is_the_official_value_wherever_scores_differ(
+    cells: set[tuple[int, int, int]], drawn: list[Any], draw: random.Random
+) -> None:
+    truth = {
+        "images": [
+            {"id": i, "neg_category_ids": [1, 2], "not_exhaustive_category_ids": [1][: i - 1]} for i in (1, 2)
+        ],
+        "annotations": [
+            {"image_id": i, "category_id": c, "bbox": [100 * cell, 0, 80, 80]} for i, c, cell in sorted(cells)
+        ],
+        "categories": [{"id": 1, "name": "a", "frequency": "r"}, {"id": 2, "name": "b", "frequency": "f"}],
+    }
+    scores = draw.sample(range(1, 100), len(drawn))
+    found = [
+        {"image_id": i, "category_id": c, "bbox": [100 * cell + x, 0, 80 - x, height], "score": score / 100}
+        for ((i, c, cell), x, height), score in zip(drawn, scores, strict=True)
+    ]
+    for federated, official in ((False, coco_ap(truth, found)), (True, lvis_ap(truth, found))):
+        ours = order_free_ap(truth, found, max_dets=300 if federated else 100, federated=federated)
+        for key in official.keys() & ours.keys():
+            expected = official[key]
+            assert ours[key] == (expected if expected is None else pytest.approx(expected, abs=1e-12)), key
+
+
+def test_it_is_the_official_value_in_a_larger_scene_too(random_scene: Make) -> None:
+    truth, found = random_scene(100, images=150, categories=20)
+    ours, official = order_free_ap(truth, found), coco_ap(truth, found)
+    for key in ("AP", "AP50", "AP75", "APs", "APm", "APl"):
+        assert ours[key] == pytest.approx(official[key], abs=1e-12), key

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from flagharness.config import META_KEYS
 from flagharness.errors import FlagHarnessError
@@ -36,6 +38,7 @@ def check_task(path: Path) -> TaskCheck:
         missing = [key for key in META_KEYS if key not in meta]
         if missing:
             found.problems.append(f"meta lacks {', '.join(missing)}")
+        found.problems.extend(_meta_problems(meta))
         for name in ("README.md", FILE_NAME):
             if not (task.folder / name).is_file():
                 found.problems.append(f"the folder has no {name}")
@@ -43,6 +46,23 @@ def check_task(path: Path) -> TaskCheck:
     if golden.is_file() and task.evaluator is not None:
         _check_golden_file(task, golden, found)
     return found
+
+
+def _meta_problems(meta: Mapping[str, Any]) -> list[str]:
+    texts = {key: f"{key} must be a text" for key in ("modality", "metric", "license")}
+    wrong = [why for key, why in texts.items() if not isinstance(meta.get(key, ""), str)]
+    rows, aliases, published = meta.get("rows"), meta.get("aliases", []), meta.get("published", [])
+    if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows < 1):
+        wrong.append("rows must be a whole number above 0, or None")
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        wrong.append("aliases must be a list of names")
+    if not isinstance(published, list) or not all(
+        isinstance(entry, dict) and "model" in entry for entry in published
+    ):
+        wrong.append("published must be a list of dicts with a model")
+    if meta.get("needs_judge", False) not in (True, False, "optional"):
+        wrong.append("needs_judge must be True, False or 'optional'")
+    return [f"meta.{problem}" for problem in wrong]
 
 
 def _check_golden_file(task: Task, golden: Path, found: TaskCheck) -> None:

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from flagharness.data import read_json_rows
-from flagharness.errors import FOREIGN_FAILURES, DataError
+from flagharness.errors import FOREIGN_FAILURES, DataError, did_you_mean
 from flagharness.evaluator import BaseEvaluator, Verdict
 from flagharness.model import split_reasoning
 from flagharness.run import Prediction
 
 FILE_NAME = "golden.jsonl"
 TOLERANCE = 1e-4
+_ABSENT = object()
 
 
 @dataclass(frozen=True)
@@ -44,24 +45,36 @@ def load_golden(path: Path) -> list[GoldenCase]:
     Raises:
         DataError: The file cannot be read, or a line is no case; names the line.
     """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file.")
     cases = []
     for number, record in enumerate(read_json_rows(path), start=1):
         try:
-            samples = record.get("samples", [record])
-            cases.append(
-                GoldenCase(
-                    case=str(record["case"]),
-                    samples=[
-                        _sample({"question_id": str(i), **sample["annotation"]}, sample)
-                        for i, sample in enumerate(samples)
-                    ],
-                    verdict=record["verdict"] if "samples" not in record else None,
-                    metrics=record["metrics"] if "samples" in record else None,
-                )
-            )
-        except (KeyError, TypeError) as error:
-            raise DataError(f"{path}: case {number} lacks {error}.") from error
+            cases.append(_case(record))
+        except (KeyError, TypeError, ValueError) as error:
+            why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise DataError(f"{path}: case {number} is none: {why}.") from error
     return cases
+
+
+def _case(record: Mapping[str, Any]) -> GoldenCase:
+    several = "samples" in record
+    samples = record["samples"] if several else [record]
+    demanded = record["metrics" if several else "verdict"]
+    if (
+        not isinstance(samples, list)
+        or not samples
+        or not all(isinstance(sample, dict) for sample in samples)
+    ):
+        raise ValueError("`samples` must be a list of objects")
+    if not isinstance(demanded, dict) or not demanded:
+        raise ValueError(f"`{'metrics' if several else 'verdict'}` must name what is to come out")
+    return GoldenCase(
+        case=str(record["case"]),
+        samples=[_sample(sample, i) for i, sample in enumerate(samples)],
+        verdict=None if several else demanded,
+        metrics=demanded if several else None,
+    )
 
 
 def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
@@ -79,17 +92,23 @@ def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
             wanted, found = case.metrics or {}, _metrics(evaluator, case)
     except FOREIGN_FAILURES as error:
         return [f"{type(evaluator).__name__} failed: {type(error).__name__}: {error}"]
-    return [
-        f"{key}: expected {value!r}, got {_at(found, key)!r}"
-        for key, value in wanted.items()
-        if not _same(_at(found, key), value)
-    ]
+    return [problem for key, value in wanted.items() if (problem := _difference(found, key, value))]
 
 
-def _sample(annotation: dict[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], Prediction]:
-    return annotation, prediction_of(
-        annotation["question_id"], record["reply"], bool(record.get("truncated"))
-    )
+def _difference(found: Mapping[str, Any], key: str, wanted: Any) -> str | None:
+    value = _at(found, key)
+    if value is _ABSENT:
+        near = did_you_mean(key, found)
+        return None if wanted is None and not near else f"{key}: there is no such field.{near}"
+    return None if _same(value, wanted) else f"{key}: expected {wanted!r}, got {value!r}"
+
+
+def _sample(record: Mapping[str, Any], number: int) -> tuple[dict[str, Any], Prediction]:
+    annotation, reply = record["annotation"], record["reply"]
+    if not isinstance(annotation, dict) or not isinstance(reply, (str, type(None))):
+        raise ValueError("`annotation` must be an object, `reply` a text or null")
+    row = {"question_id": str(number), **annotation}
+    return row, prediction_of(row["question_id"], reply, bool(record.get("truncated")))
 
 
 def prediction_of(question_id: Any, reply: str | None, truncated: bool = False) -> Prediction:
@@ -122,7 +141,9 @@ def _at(found: Mapping[str, Any], key: str) -> Any:
         return found[key]
     here: Any = found
     for part in key.split("."):
-        here = here.get(part) if isinstance(here, Mapping) else None
+        if not isinstance(here, Mapping) or part not in here:
+            return _ABSENT
+        here = here[part]
     return here
 
 

@@ -38,7 +38,7 @@ def test_a_case_that_comes_out_has_no_problem(reply: str | None, verdict: dict[s
 
 def test_a_case_may_say_that_its_reply_was_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "golden.jsonl"
-    record = {"case": "c", "annotation": COUNT, "reply": "<think>One, two", "verdict": {}}
+    record = {"case": "c", "annotation": COUNT, "reply": "<think>One, two", "verdict": {"correct": 0.0}}
     path.write_text(json.dumps({**record, "truncated": True}) + "\n" + json.dumps(record) + "\n")
     for case, outcome in zip(load_golden(path), ("unfinished_reasoning", "no_response"), strict=True):
         assert check_golden(BaseEvaluator(), case) == []
@@ -51,9 +51,13 @@ def test_what_differs_is_named_with_both_values() -> None:
 
 
 def test_a_field_that_no_verdict_has_is_a_problem() -> None:
-    assert check_golden(BaseEvaluator(), _case("7", outcom="correct")) == [
-        "outcom: expected 'correct', got None"
-    ]
+    problems = check_golden(BaseEvaluator(), _case("7", outcom="correct"))
+    assert problems == ["outcom: there is no such field. Did you mean 'outcome'?"]
+
+
+def test_null_may_stand_for_a_field_that_is_not_there_but_not_for_a_misspelt_one() -> None:
+    assert check_golden(BaseEvaluator(), _case("7", partial=None)) == []
+    assert "Did you mean 'answer'?" in check_golden(BaseEvaluator(), _case("x", anwser=None))[0]
 
 
 def test_numbers_are_compared_closely_and_true_is_no_number() -> None:
@@ -86,12 +90,22 @@ def test_a_scorer_that_fails_is_a_problem_and_no_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['{"case": "x"}', '{"case": "x", "samples": []}', '{"case": "x", "samples": [1]}']
+    "line",
+    [
+        '{"case": "x"}',
+        '{"case": "x", "samples": [], "metrics": {"n": 0}}',
+        '{"case": "x", "samples": [1], "metrics": {"n": 1}}',
+        '{"case": "x", "annotation": {}, "reply": "7", "verdict": {}}',
+        '{"case": "x", "annotation": {}, "reply": "7", "verdict": "correct"}',
+        '{"case": "x", "annotation": {}, "reply": 7, "verdict": {"correct": 1}}',
+        '{"case": "x", "annotation": [], "reply": "7", "verdict": {"correct": 1}}',
+        '{"case": "x", "samples": [{"annotation": {}, "reply": "7"}], "metrics": null}',
+    ],
 )
 def test_a_line_that_is_no_case_is_refused_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "golden.jsonl"
     path.write_text(line + "\n")
-    with pytest.raises(DataError, match="case 1 lacks"):
+    with pytest.raises(DataError, match="case 1 is none: "):
         load_golden(path)
 
 
@@ -141,6 +155,11 @@ def _meta_lacks_rows(folder: Path) -> None:
     config.write_text(config.read_text().replace("rows=1, ", ""))
 
 
+def _odd_meta(folder: Path) -> None:
+    config = folder / "whole.py"
+    config.write_text(config.read_text().replace("rows=1", "rows='1'"))
+
+
 def _unknown_evaluator(folder: Path) -> None:
     config = folder / "whole.py"
     config.write_text(config.read_text().replace("BaseEvaluator", "BaseEvalator"))
@@ -153,6 +172,7 @@ def _unknown_evaluator(folder: Path) -> None:
         (_wrong_case, "golden case 'right': answer: expected 8, got 7"),
         (_no_cases, "golden.jsonl holds no case"),
         (_meta_lacks_rows, "meta lacks rows"),
+        (_odd_meta, "meta.rows must be a whole number above 0, or None"),
         (_unknown_evaluator, "Did you mean 'BaseEvaluator'?"),
     ],
 )

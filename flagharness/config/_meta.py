@@ -17,7 +17,7 @@ def read_meta(path: Path) -> dict[str, Any]:
     """Return the ``meta`` block of a task config file; an empty one if it has none.
 
     Raises:
-        ConfigError: If the block holds anything but plain values, of if the file cannot be parsed.
+        ConfigError: If the block holds anything but plain values, or if the file cannot be parsed.
     """
     try:
         tree = ast.parse(path.read_bytes())
@@ -29,7 +29,7 @@ def read_meta(path: Path) -> dict[str, Any]:
         ):
             try:
                 meta = _plain(node.value)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise ConfigError(
                     f"{path}:{node.lineno}: `meta` must be a dict of plain values, so that it can be listed "
                     f"without running the file: {error}"
@@ -49,6 +49,8 @@ def _plain(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_plain(element) for element in node.elts]
     if isinstance(node, ast.Dict):
-        keys = [None if key is None else _plain(key) for key in node.keys]
+        if None in node.keys:
+            raise ValueError("a dict unpacked into it")
+        keys = [_plain(key) for key in node.keys if key is not None]
         return dict(zip(keys, map(_plain, node.values), strict=True))
     return ast.literal_eval(node)

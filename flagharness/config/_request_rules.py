@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from flagharness.errors import ConfigError, did_you_mean
 
+_NOT_SAMPLING = frozenset({"model", "messages", "stream", "stream_options", "n"})
+_SAMPLING = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop")
 _LENGTH_KEYS = frozenset({"max_tokens", "max_completion_tokens"})
 
 
@@ -40,6 +43,18 @@ class RequestRules:
             if not isinstance(value, known[key]):
                 kind = "a dict" if known[key] is dict else "True or False"
                 raise ConfigError(f"{where}: request.{key} must be {kind}, got {value!r}.")
+        for key, value in (values.get("sampling") or {}).items():
+            if key in _NOT_SAMPLING or not isinstance(key, str):
+                raise ConfigError(f"{where}: request.sampling: {key!r} is not for a task to set.")
+            near = did_you_mean(key, _SAMPLING) if key not in _SAMPLING else ""
+            if near:
+                raise ConfigError(f"{where}: request.sampling: nothing reads `{key}`.{near}")
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise ConfigError(
+                    f"{where}: request.sampling.{key}: no request can carry {value!r}: {error}"
+                ) from error
         return cls(**values)
 
     def sampling_with(self, model: Mapping[str, Any]) -> dict[str, Any]:

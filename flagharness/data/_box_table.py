@@ -25,7 +25,7 @@ TOLERANCE_PX = 1.0
 PLACEHOLDERS = ("fg", "foreground", "object")
 """Names of the one category of COCO files that do not say what their boxes show."""
 _ASKED = re.compile(r"instances of '(.+?)' in ")
-_QUOTED = re.compile(r"'([^']+)'")
+_QUOTED = re.compile(r"(?<!\w)'([^']+)'(?!\w)")
 
 
 def process_box_table(

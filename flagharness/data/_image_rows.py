@@ -64,7 +64,9 @@ def store_images(rows: Iterable[dict[str, Any]], store: MediaStore, where: str, 
         index = row["index"]
         if any(index in seen for seen in (stored, references, without, broken)):
             raise DataError(f"{where}: index {index!r} comes twice; every row needs an index of its own.")
-        cells = {name: row.pop(name) for name in IMAGE_COLUMNS if name in row}
+        for ours in ("img_path", "data_error"):  # what these say is for us to find out
+            row.pop(ours, None)
+        cells = {name: _reference_text(row.pop(name)) for name in IMAGE_COLUMNS if name in row}
         column = next((name for name, cell in cells.items() if cell), None)
         kept.append(row)
         try:
@@ -95,6 +97,13 @@ def store_images(rows: Iterable[dict[str, Any]], store: MediaStore, where: str, 
         [row for row in kept if "img_path" in row],
         [{"index": index, "reason": reason} for index, reason in without.items()],
     )
+
+
+def _reference_text(cell: Any) -> Any:
+    """Return the index that a cell names as a number, or as a text with space around it, as a plain text."""
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return str(cell)
+    return cell.strip() if isinstance(cell, str) and len(cell) <= _MAX_REFERENCE else cell
 
 
 def decode_image_cell(cell: str) -> list[bytes]:

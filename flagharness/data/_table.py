@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -201,4 +202,6 @@ def _with_index(
                 f"Columns: {', '.join(row)}{_as_csv(where, row)}"
             )
         index = row.get("index")
+        if isinstance(index, float):  # as tables get that were once held by pandas
+            index = int(index) if index.is_integer() else None if math.isnan(index) else index
         yield {**row, "index": str(number) if index is None or index == "" else str(index)}

@@ -184,7 +184,7 @@ class Asker:
     async def _ask(self, job: Job, ready: Ready, client: Client) -> None:
         run = job.run
         assert run.journal is not None
-        if run.journal.has_answer(ready.question.sample.question_id, job.inference):
+        if ready.earlier is None and run.journal.has_answer(ready.question.sample.question_id, job.inference):
             run.changed += 1
         run.asked += 1
         text = ready.question.sample.text

@@ -27,6 +27,7 @@ from flagharness.engine._spec import (
     TaskRun,
 )
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, EndpointError, FlagHarnessError
+from flagharness.evaluator import BoxEvaluator
 from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
 from flagharness.run import (
     Journal,
@@ -145,6 +146,7 @@ class Engine:
                 if model is not None:
                     self._tell_evaluator(run, model.answer_tag, model.bbox_space)
                     _warn_of_overruled_settings(run, model)
+                    _refuse_moved_boxes(run, model)
                 if not self.spec.without_infer:
                     self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
             except FlagHarnessError as error:
@@ -415,6 +417,24 @@ def _warn_of_overruled_settings(run: TaskRun, model: ModelConfig) -> None:
         overruled = [*overruled, "system_prompt"]
     if overruled:
         logger.warning("%s: its protocol allows no %s; not used.", run.name, ", ".join(overruled))
+
+
+def _refuse_moved_boxes(run: TaskRun, model: ModelConfig) -> None:
+    """Refuse picture limits that would give a model other coordinates than the truth has.
+
+    Raises:
+        ConfigError: Naming the settings.
+    """
+    if not isinstance(run.task.evaluator, BoxEvaluator) or run.task.config.request.original_media:
+        return
+    shrinking = [key for key in ("max_image_size", "max_long_side") if getattr(model, key)]
+    why = None
+    if model.min_short_side:
+        why = "min_short_side pads pictures: a model's coordinates then belong to a larger picture than the truth's"
+    elif shrinking and model.bbox_space == "pixel":
+        why = f"{' and '.join(shrinking)} may shrink pictures, and bbox_space 'pixel' means pixels of the original"
+    if why:
+        raise ConfigError(f"{run.name}: {why}. Take the limit out of the model config for this task.")
 
 
 async def _never_wait(fault: object, seconds: float) -> None:

@@ -19,8 +19,9 @@ from flagharness.evaluator._box_counts import box_counts, count_errors, space_wa
 from flagharness.evaluator._box_rows import Row
 
 SPREAD_RULE = (
-    "boxes of equal score have no order: AP takes them all at once, lowest and highest are the ends of what any "
-    "order of them gives, AP_as_emitted takes them as they come"
+    "boxes of equal score have no order: AP takes them all at once; lowest and highest are the ends of what ranking "
+    "them in any order gives, with the same boxes matched and counted; AP_as_emitted takes them as they come, which "
+    "may also match and count others"
 )
 
 

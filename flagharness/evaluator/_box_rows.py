@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -161,8 +162,11 @@ def _truth_problems(row: Row) -> Iterator[str]:
             hint = did_you_mean(label, names) if isinstance(label, str) else ""
             yield f"box {number}: label {label!r} is none of the asked {', '.join(names)}.{hint}"
         area = box.get("area")
-        if area is not None and not is_number(area):
-            yield f"box {number}: area must be a number, got {area!r}"
+        if area is not None and (not is_number(area) or area < 0):
+            yield f"box {number}: area must be a number of at least 0, got {area!r}"
+        for flag in ("iscrowd", "ignore"):
+            if box.get(flag) not in (None, 0, 1):
+                yield f"box {number}: {flag} must be 0 or 1, got {box[flag]!r}"
 
 
 def _box_problem(bbox: Any) -> str | None:
@@ -200,4 +204,4 @@ def is_number(value: Any) -> bool:
 
 
 def _folded(name: str) -> str:
-    return name.strip().casefold()
+    return unicodedata.normalize("NFC", name).strip().casefold()

@@ -108,9 +108,10 @@ def _yes_no_truth(annotation: Mapping[str, Any]) -> str:
 
 def _count_truth(annotation: Mapping[str, Any]) -> int:
     answer = annotation["answer"]
-    if isinstance(answer, bool) or not re.fullmatch(r"\s*\d+(\.0*)?\s*", str(answer)):
+    text = str(answer).strip()
+    if isinstance(answer, bool) or not re.fullmatch(r"[0-9]{1,18}(\.0*)?", text):
         raise ValueError(f"answer {answer!r} is not a whole number of at least 0")
-    return int(float(str(answer)))
+    return int(text.partition(".")[0])
 
 
 def _number_truth(annotation: Mapping[str, Any]) -> float | int:

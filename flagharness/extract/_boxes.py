@@ -26,7 +26,7 @@ _BOX_TOKENS = re.compile(
     r"(?:(?:<\|object_ref_start\|>|<ref>)([^<]{0,200})(?:<\|object_ref_end\|>|</ref>)\s{0,9})?"
     r"(?:<\|box_start\|>|<box>)([^<]{0,20000})(?:<\|box_end\|>|</box>)"
 )
-_TOKEN_NUMBER = re.compile(r"[-+]?[0-9.]+")
+_TOKEN_NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 _ESCAPE = re.compile(r"\\(?:[\\'\"nrt\n]|u[0-9A-Fa-f]{4})?")
 _WORD_AFTER_NUMBER = re.compile(r"[0-9A-Fa-f.](?:and|else|for|if|in|is|not|or)")
 _LONGEST_LITERAL = 200_000

@@ -31,6 +31,9 @@ def _record(path: Path) -> dict[str, Any]:
     except ConfigError as problem:
         meta, error = {}, str(problem)
     record = {"name": path.stem, "path": str(path), **{key: meta.get(key) for key in META_KEYS}}
+    for key in ("aliases", "published"):
+        if record[key] is not None and not isinstance(record[key], list):
+            record[key], error = None, f"{path}: meta.{key} must be a list."
     return {**record, "error": error} if error else record
 
 
@@ -39,12 +42,13 @@ def _short(text: str, most: int = 44) -> str:
 
 
 def _cells(task: Mapping[str, Any]) -> tuple[str, ...]:
-    published = (task["published"] or [{}])[0]
+    published: Any = next(iter(task["published"] or []), {})
+    published = published if isinstance(published, dict) else {}
     reference = next((value for key, value in published.items() if key not in ("model", "source")), None)
     judge = task["needs_judge"]
     return (
         task["name"],
-        ", ".join(task["aliases"] or []) or "-",
+        ", ".join(map(str, task["aliases"] or [])) or "-",
         f"{task['rows']:,}" if isinstance(task["rows"], int) else "-",
         str(task["modality"] or "-"),
         _short(str(task["metric"] or "-")),

@@ -109,9 +109,9 @@ def count_of(answer: Any) -> int:
         (12, 12)
     """
     text = str(answer).strip()
-    if not re.fullmatch(r"[0-9]+(?:\.0+)?", text):
+    if not re.fullmatch(r"[0-9]{1,18}(?:\.0+)?", text):
         raise ValueError(f"answer {answer!r} is no whole number")
-    return int(float(text))
+    return int(text.partition(".")[0])
 
 
 def range_of(count: int) -> str:

@@ -116,6 +116,12 @@ def row_of(row: dict[str, Any]) -> dict[str, Any]:
 
 def with_group_sizes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the number of rows that share their figure and their question."""
+    seen: dict[tuple[Any, ...], str] = {}
+    for row in rows:
+        question = tuple(row[key] for key in dict.fromkeys(key for keys in GROUPS.values() for key in keys))
+        earlier = seen.setdefault(question, row["question_id"])
+        if earlier != row["question_id"]:
+            raise DataError(f"rows {earlier!r} and {row['question_id']!r} are one question about one figure.")
     groups = {name: [tuple(row[key] for key in keys) for row in rows] for name, keys in GROUPS.items()}
     sizes = {name: Counter(members) for name, members in groups.items()}
     return [

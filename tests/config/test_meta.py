@@ -42,6 +42,8 @@ def test_meta_is_read_without_running_the_file(tmp_path: Path, text: str, meta: 
         ("meta = dict(rows=len('abc'))", "plain values"),
         ("meta = dict([('rows', 3)])", "anything but key=value"),
         ("meta = dict(**{'rows': 3})", "anything but key=value"),
+        ("meta = dict(a={[1]: 2})", "plain values"),
+        ("meta = {**{'a': 1}}", "unpacked"),
         ("meta = [1]", "`meta` must be a dict, got list"),
         ("meta = (", "x.py"),
     ],

@@ -35,6 +35,12 @@ def test_the_block_is_read(tmp_path: Path) -> None:
         ("dict(verbatim=1)", "request.verbatim must be True or False, got 1"),
         ("dict(sampeling=dict())", "Did you mean 'sampling'?"),
         ("5", "`request` must be a dict, got int"),
+        ("dict(sampling=dict(messages=[]))", "request.sampling: 'messages' is not for a task to set"),
+        ("dict(sampling=dict(n=3))", "'n' is not for a task to set"),
+        ("dict(sampling={1: 2})", "1 is not for a task to set"),
+        ("dict(sampling=dict(temprature=1))", "Did you mean 'temperature'?"),
+        ("dict(sampling=dict(top_p=float('nan')))", "request.sampling.top_p: no request can carry nan"),
+        ("dict(sampling=dict(stop={'a'}))", "request.sampling.stop: no request can carry {'a'}"),
     ],
 )
 def test_what_is_not_a_rule_is_refused(tmp_path: Path, request_block: str, said: str) -> None:

@@ -129,3 +129,7 @@ def test_what_is_no_coco_file_is_refused(tmp_path: Path, text: str, said: str) -
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.json: cannot be read"):
         read_coco(tmp_path / "none.json")
+
+
+def test_an_apostrophe_is_no_quotation_mark() -> None:
+    assert category_of({"question": "Don't miss any 'dog' here"}) == "dog"

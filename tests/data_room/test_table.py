@@ -263,3 +263,37 @@ def test_an_option_is_the_text_that_stands_there() -> None:
 def test_a_truth_that_is_no_letter_of_the_row_is_refused(answer: Any) -> None:
     with pytest.raises(ValueError, match="none of the letters A to D"):
         letter_of(answer, 4)
+
+
+@pytest.mark.parametrize(("cell", "kept"), [(0, ["0", "1"]), ("0", ["0", "1"]), (" 0 ", ["0", "1"])])
+def test_a_reference_may_be_a_number_or_have_space_around_it(
+    tmp_path: Path, picture: Callable[[int], bytes], cell: Any, kept: list[str]
+) -> None:
+    rows = [{"index": 0, "question": "?", "answer": "1", "image": base64.b64encode(picture(0)).decode()},
+            {"index": 1, "question": "?", "answer": "1", "image": cell}]  # fmt: skip
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    process_table(_config(tmp_path, dataset_path=str(tmp_path / "b.jsonl")), _row_of)
+    assert [row["question_id"] for row in _made(tmp_path)] == kept
+    assert len({row["img_path"] for row in _made(tmp_path)}) == 1
+
+
+def test_columns_of_our_own_names_say_nothing(tmp_path: Path, picture: Callable[[int], bytes]) -> None:
+    rows = [{"question": "?", "answer": "1", "image": picture(1), "img_path": "img/9.png", "data_error": "none"},
+            {"question": "?", "answer": "1", "image": None, "img_path": "img/0.png", "data_error": ""}]  # fmt: skip
+    process_table(_config(tmp_path, dataset_path=str(_parquet(tmp_path / "b.parquet", rows))), _row_of)
+    assert _made(tmp_path) == [{"question_id": "0", "img_path": "img/0.png", "question": "?", "answer": "1"}]
+
+
+def test_an_index_that_pandas_made_a_float_of_is_the_number(
+    tmp_path: Path, picture: Callable[[int], bytes]
+) -> None:
+    rows = [{"index": index, "question": "?", "answer": "1", "image": picture(n)}
+            for n, index in enumerate((7.0, float("nan")))]  # fmt: skip
+    process_table(_config(tmp_path, dataset_path=str(_parquet(tmp_path / "b.parquet", rows))), _row_of)
+    assert [row["question_id"] for row in _made(tmp_path)] == ["7", "1"]
+
+
+def test_commas_in_a_tsv_are_told(tmp_path: Path) -> None:
+    (tmp_path / "b.tsv").write_text('index,question,answer\t\n1,"a",2\tx\n')
+    with pytest.raises(DataError, match=r"b\.tsv: column 'answer' is missing.*separated by tabs"):
+        process_table(_config(tmp_path, dataset_path=str(tmp_path / "b.tsv")), _row_of, required=["answer"])

@@ -756,3 +756,27 @@ def test_a_few_true_boxes_that_reach_out_of_their_image_are_told_and_many_are_re
     assert "1 true boxes reach out of their image" in caplog.text
     assert "row 11: bbox [990.0, 10.0, 40.0, 40.0] leaves the image of 1000 x 1000" in caplog.text
     assert "leaves the image" in BoxEvaluator().problems(rows[-3:])[0]
+
+
+@pytest.mark.parametrize(
+    ("box", "said"),
+    [
+        ({"iscrowd": "0"}, "iscrowd must be 0 or 1, got '0'"),
+        ({"ignore": 2}, "ignore must be 0 or 1, got 2"),
+        ({"area": -5}, "area must be a number of at least 0, got -5"),
+    ],
+)
+def test_marks_of_a_true_box_are_what_they_should_be(box: dict[str, Any], said: str) -> None:
+    asked = {**row("1"), "answer": [{"bbox": [1, 1, 5, 5], **box}]}
+    assert said in BoxEvaluator().problems([asked])[0]
+
+
+def test_labels_are_compared_as_people_read_them() -> None:
+    asked = {
+        **row("1"),
+        "categories": ["caf\u00e9", "bar"],
+        "answer": [{"bbox": [0, 0, 50, 50], "label": "caf\u00e9"}],
+    }
+    del asked["category"]
+    reply = json.dumps([{"bbox_2d": [0, 0, 50, 50], "label": "cafe\u0301"}])
+    assert BoxEvaluator().verdict_on(asked, [predict(asked, reply)]).outcome == "correct"

@@ -64,8 +64,8 @@ def process_box_table(
     seen: list[tuple[list[list[float]], int, int]] = []
 
     def row_of(row: dict[str, Any]) -> dict[str, Any]:
-        width, height = _size_of_row(row, split_folder(cfg))
         boxes = parse_boxes(row["answer"])
+        width, height = _size_of_row(row, split_folder(cfg), boxes, cfg.answer_box_format)
         seen.append((boxes, width, height))
         category = category_of(row)
         return {
@@ -174,9 +174,21 @@ def image_size(path: Path) -> tuple[int, int]:
     return width, height
 
 
-def _size_of_row(row: Mapping[str, Any], folder: Path) -> tuple[int, int]:
+def _size_of_row(
+    row: Mapping[str, Any], folder: Path, boxes: Sequence[Sequence[float]], box_format: str
+) -> tuple[int, int]:
+    """Return the size of a row's picture; of one that cannot be read, the smallest that holds the row's boxes.
+
+    Such a row is never asked, but its boxes stay in the truth, as boxes that were not found.
+    """
     if row.get("data_error"):
-        raise ValueError(f"its boxes cannot be placed without its picture: {row['data_error']}")
+        if box_format == "norm1000_xyxy":
+            return 1000, 1000
+        corners = [(b[0] + b[2], b[1] + b[3]) if box_format == "pixel_xywh" else (b[2], b[3]) for b in boxes]
+        return (
+            max([1, *(math.ceil(x) for x, _ in corners)]),
+            max([1, *(math.ceil(y) for _, y in corners)]),
+        )
     if not isinstance(row.get("img_path"), str):
         raise ValueError("it has several pictures, but boxes belong to one")
     return image_size(folder / row["img_path"])

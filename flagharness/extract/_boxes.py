@@ -21,7 +21,7 @@ _FOUR = r"\s{0,9},\s{0,9}".join([_NUMBER] * 4)
 _FOUR_ALONE = re.compile(rf"[\[(]?\s{{0,9}}({_FOUR})\s{{0,9}}[\])]?")
 _LIST_OF_FOUR = re.compile(rf"\[\s{{0,9}}({_FOUR})\s{{0,9}}\]|\(\s{{0,9}}({_FOUR})\s{{0,9}}\)")
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]*")
-_OBJECT = re.compile(r"\{[^{}]*\}")
+_BRACE = re.compile(r"[{}]")
 _BOX_TOKENS = re.compile(
     r"(?:(?:<\|object_ref_start\|>|<ref>)([^<]{0,200})(?:<\|object_ref_end\|>|</ref>)\s{0,9})?"
     r"(?:<\|box_start\|>|<box>)([^<]{0,20000})(?:<\|box_end\|>|</box>)"
@@ -29,6 +29,8 @@ _BOX_TOKENS = re.compile(
 _TOKEN_NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 _ESCAPE = re.compile(r"\\(?:[\\'\"nrt\n]|u[0-9A-Fa-f]{4})?")
 _WORD_AFTER_NUMBER = re.compile(r"[0-9A-Fa-f.](?:and|else|for|if|in|is|not|or)")
+_PARSED_AT_MOST = 5
+"""How often each character of a reply may be parsed while whole objects are looked for, on average."""
 _LONGEST_LITERAL = 200_000
 """Python's parser takes a while over longer texts; JSON has no such limit."""
 
@@ -135,17 +137,35 @@ def _stripped(part: Part) -> Part:
 
 
 def _objects(part: Part) -> _Found | None:
+    """Read complete objects one by one, the outermost that can be parsed."""
     boxes: list[Box] = []
-    matches: list[re.Match[str]] = []
-    for match in _OBJECT.finditer(part.text):
-        if match[0].count(",") < 3:  # four numbers have three commas; parsing costs far more than counting
+    spans: list[tuple[int, int]] = []
+    budget = _PARSED_AT_MOST * len(part.text)
+    for start, end in _complete_objects(part.text):
+        if (spans and start < spans[-1][1]) or end - start > budget:
             continue
-        value = _json(match[0])
-        found = list(_walk(_literal(match[0]) if value is None else value))
+        text = part.text[start:end]
+        if text.count(",") < 3:  # four numbers have three commas; parsing costs far more than counting
+            continue
+        budget -= end - start
+        value = _json(text)
+        found = list(_walk(_literal(text) if value is None else value))
         if found:
             boxes.extend(found)
-            matches.append(match)
-    return _found(boxes, "objects", part, matches)
+            spans.append((start, end))
+    return Extraction(tuple(boxes), "objects", part.span(spans[0][0], spans[-1][1])) if boxes else None
+
+
+def _complete_objects(text: str) -> list[tuple[int, int]]:
+    """Return where every object starts and ends whose braces are both there; one that holds another comes first."""
+    opened: list[int] = []
+    spans = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            spans.append((opened.pop(), brace.end()))
+    return sorted(spans)
 
 
 def _lists(part: Part) -> _Found | None:

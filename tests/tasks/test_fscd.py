@@ -235,3 +235,19 @@ def test_an_image_with_boxes_of_two_categories_is_refused(
     run = run_benchmark("fscd_lvis", authors_files("test", "images", categories, 2), lambda call: "[]")
     assert run.ran.returncode == 1
     assert "image 7 (7.jpg): boxes of 2 categories, expected one" in run.ran.stderr
+
+
+def test_a_row_whose_picture_is_broken_stays_in_the_denominator(
+    run_benchmark: Callable[..., Any], write_tsv: Callable[..., Path], png: Callable[..., bytes]
+) -> None:
+    rows = _table(png)
+    rows[1]["image"] = rows[1]["image"][:80]
+    source = write_tsv("x.tsv", rows)
+    run = run_benchmark("fscd_147", source, _reply)
+    assert run.ran.returncode == 1
+    assert "row 2 (question_id '1')" in run.ran.stderr
+    run = run_benchmark("fscd_147", source, _reply, "--skip-bad-rows")
+    assert run.ran.returncode == 3
+    assert run.files.counts == {"total": 3, "answered": 2, "data_errors": 1}
+    # As if row 1 had been answered unreadably.
+    assert run.files.result["AP"] == pytest.approx(100 * (1 + 67 / 101 * 2 / 3) / 2, abs=1e-4)

@@ -12,7 +12,8 @@ from flagharness.data import file_digest
 from flagharness.engine._requests import build_messages
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, did_you_mean, listing
-from flagharness.media import check_image
+from flagharness.evaluator import BoxEvaluator
+from flagharness.media import check_image, is_turned
 from flagharness.model import media_of
 from flagharness.task import Sample
 
@@ -52,6 +53,8 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     _refuse_misspelt_keys(run)
     problems, media = _render_all(run)
     volume = _look_at_media(media, problems, run.num_infers)
+    if isinstance(run.task.evaluator, BoxEvaluator):
+        _warn_of_turned_pictures(run.name, media)
     run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
     unaskable = [f"row {i + 1} (question_id {run.ids[i]!r}): {why}" for i, why in run.bad_rows.items()]
     unscorable = _unscorable(run)
@@ -130,6 +133,18 @@ def _look_at_media(media: dict[int, list[Path]], problems: dict[int, list[str]],
         volume.images += len(paths) * num_infers
         volume.bytes += sum(sizes[path] for path in paths) * num_infers
     return volume
+
+
+def _warn_of_turned_pictures(name: str, media: dict[int, list[Path]]) -> None:
+    """Boxes refer to pixels as they are stored; who looks at a picture that its EXIF data turns may see others."""
+    turned = [
+        str(path) for path in dict.fromkeys(p for paths in media.values() for p in paths) if is_turned(path)
+    ]
+    if turned:
+        logger.warning(
+            "%s: %d pictures are turned by their EXIF orientation, but boxes are in pixels as stored; their scores "
+            "mean little:\n%s", name, len(turned), listing(turned, 5),
+        )  # fmt: skip
 
 
 def _unscorable(run: TaskRun) -> list[str]:

@@ -9,6 +9,7 @@ from flagharness.media._check import check_image
 from flagharness.media._encode import EncodedImage, encode_image
 from flagharness.media._limits import LIMITS_VERSION, ImageLimits
 from flagharness.media._sniff import SNIFF_BYTES, MediaType, sniff
+from flagharness.media._turned import is_turned
 
 __all__ = [
     "LIMITS_VERSION",
@@ -18,5 +19,6 @@ __all__ = [
     "MediaType",
     "check_image",
     "encode_image",
+    "is_turned",
     "sniff",
 ]

@@ -136,3 +136,25 @@ def test_picture_limits_that_would_move_boxes_are_refused(
     if said:
         assert said in ran.stderr
         assert endpoint.calls == []
+
+
+def test_pictures_that_are_turned_are_told_where_boxes_are_asked_for(
+    make_task: Callable[..., Any], make_model: Callable[..., Path], run_here: Callable[..., Any], endpoint: Any,
+    out: Path,
+) -> None:  # fmt: skip
+    from PIL import ExifTags, Image
+
+    endpoint.script = lambda call: "[]"
+    rows = [
+        {"question_id": n, "question": "Where?", "question_type": "bbox", "category": "dot", "width": 16,
+         "height": 12, "answer": [{"bbox": [1, 1, 5, 5]}], "img_path": f"{n}.jpg"}
+        for n in range(2)
+    ]  # fmt: skip
+    task = make_task(rows, evaluator={"type": "BoxEvaluator"})
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    Image.new("RGB", (16, 12)).save(task.data / "1.jpg", exif=exif)
+    ran = run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out)
+    assert ran.returncode == 0
+    assert "1 pictures are turned by their EXIF orientation" in ran.stderr
+    assert "1.jpg" in ran.stderr

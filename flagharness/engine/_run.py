@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import ModelConfig, find_task_config, snapshot
+from flagharness.config import REMOVED, ModelConfig, find_task_config, snapshot
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
 from flagharness.engine._progress import Progress
@@ -384,10 +384,10 @@ def _data_of(
     return {
         f"dataset.config.{key}": value
         for key, value in recorded.items()
-        if key in now
+        if key not in named
+        and isinstance(now.get(key), (str, int, float, bool))
         and isinstance(value, (str, int, float, bool))
-        and value != now[key]
-        and key not in named
+        and value not in (snapshot(now[key], key), REMOVED)
     }
 
 

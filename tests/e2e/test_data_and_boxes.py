@@ -158,3 +158,17 @@ def test_pictures_that_are_turned_are_told_where_boxes_are_asked_for(
     assert ran.returncode == 0
     assert "1 pictures are turned by their EXIF orientation" in ran.stderr
     assert "1.jpg" in ran.stderr
+
+
+def test_secrets_and_code_of_a_config_are_not_taken_from_the_record_of_a_run(
+    task: Path, tables: tuple[Path, Path], make_model: Callable[..., Path], run_here: Callable[..., Any],
+    files_of: Callable[..., Any], out: Path,
+) -> None:  # fmt: skip
+    text = task.read_text().replace("split='val'", "split='val', api_key='sk-0123456789', clean=str.strip")
+    task.write_text(text.replace("'nowhere.jsonl'", repr(str(tables[0]))))
+    run_here("--tasks", task, "--cfg", make_model(), "--output-dir", out)
+    assert "sk-0123456789" not in json.dumps(files_of("counts").config)
+    ran = run_here("--tasks", task, "--without-infer", "--output-dir", out)
+    assert ran.returncode == 0
+    assert "data as in the run here" not in ran.stderr
+    assert "preparing" not in ran.stderr

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from flagharness.config import ModelConfig
+from flagharness.engine._predictions import Job, after, answered, failed, scrubbed
 from flagharness.engine._progress import Progress
 from flagharness.engine._requests import Question
 from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError
 from flagharness.evaluator import PARSE_FAILURES
 from flagharness.model import Client, Fault, Response
-from flagharness.run import UNREADABLE_ANSWER, Location, Prediction
+from flagharness.run import Location, Prediction
 
 logger = logging.getLogger(__name__)
 
@@ -32,15 +33,6 @@ GRACE_S = 10.0
 """How long answers that are on their way are waited for after Ctrl-C: they are paid for."""
 GRACE_AFTER_FAILURE_S = 3.0
 """The same when the endpoint made the run stop."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One inference of one sample."""
-
-    run: TaskRun
-    index: int
-    inference: int
 
 
 @dataclass(frozen=True)
@@ -150,7 +142,7 @@ class Asker:
             except FOREIGN_FAILURES as error:  # becomes the record of this sample
                 # Every sample was rendered once before; what fails now is this sample's, and is recorded as such.
                 why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-                self._record(job, self._failed(job, Fault("data_error", why), "", None))
+                self._record(job, failed(job, Fault("data_error", why), "", None, self._model.secrets))
                 continue
             if isinstance(built, Location):
                 run.kept += 1
@@ -195,7 +187,7 @@ class Asker:
                 response = await _ask_or_fault(client, ready.prepared)
             except Fault as fault:
                 run.retries += max(0, len(fault.attempts) - 1)
-                prediction = self._failed(job, fault, text, ready.request_hash)
+                prediction = failed(job, fault, text, ready.request_hash, self._model.secrets)
                 logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
                 if earlier is not None:
                     # An answer that could not be read is still what the model answered.
@@ -209,7 +201,7 @@ class Asker:
             run.retries += len(response.attempts)
             self._failures_in_a_row = 0
             self._answered_now = self._ever_answered = True
-            prediction = _after(earlier, self._answered(job, ready, response))
+            prediction = after(earlier, answered(job, text, ready.request_hash, response))
             if logger.isEnabledFor(logging.DEBUG):
                 images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
                 logger.debug(
@@ -229,46 +221,6 @@ class Asker:
             return False
         annotation = task.annotations[prediction.question_id]
         return task.evaluator.verdict_on(annotation, [prediction]).outcome in PARSE_FAILURES
-
-    def _answered(self, job: Job, ready: Ready, response: Response) -> Prediction:
-        return Prediction(
-            question_id=ready.question.sample.question_id,
-            question=ready.question.sample.text,
-            answer=response.answer,
-            reason=response.reason,
-            usage=response.usage,
-            finish_reason=response.finish_reason,
-            latency_s=round(response.latency_s or 0.0, 4),
-            response_id=response.response_id,
-            request_hash=ready.request_hash,
-            settings=job.run.settings,
-            inference=job.inference,
-            model=response.model,
-            refused=response.refused,
-            attempts=response.attempts,
-        )
-
-    def _failed(self, job: Job, fault: Fault, text: str, request_hash: str | None) -> Prediction:
-        attempts = fault.attempts
-        return Prediction(
-            question_id=job.run.ids[job.index],
-            question=text,
-            status="error",
-            error={
-                "type": fault.kind,
-                "message": _scrub(fault.message, self._model.secrets),
-                "http_status": fault.http_status,
-                "attempts": len(attempts),
-            },
-            reason=_scrub(fault.partial, self._model.secrets),
-            usage=fault.usage,
-            finish_reason=fault.finish_reason,
-            latency_s=attempts[-1]["seconds"] if attempts else None,
-            request_hash=request_hash,
-            settings=job.run.settings,
-            inference=job.inference,
-            attempts=[_scrub_record(a, self._model.secrets) for a in attempts],
-        )
 
     def _record(self, job: Job, prediction: Prediction) -> None:
         location = self._append(job, prediction)
@@ -298,7 +250,7 @@ class Asker:
         self._scoring.append(self._loop.run_in_executor(self._scorer, self._on_task_done, run))
 
     def _count_failure(self, run: TaskRun, fault: Fault) -> None:
-        message = _scrub(fault.message, self._model.secrets)
+        message = scrubbed(fault.message, self._model.secrets)
         status = f"HTTP {fault.http_status}: " if fault.http_status else ""
         run.last_failure = f"{status}{message}"
         if fault.kind in ROW_FAULTS and not fault.fatal and self._ever_answered:
@@ -378,29 +330,3 @@ async def _ask_or_fault(client: Client, prepared: Any) -> Response:
     except FOREIGN_FAILURES as error:
         logger.debug("a client failed in an unforeseen way", exc_info=error)
         raise Fault("client_error", f"{type(error).__name__}: {error}") from error
-
-
-def _after(earlier: Prediction | None, prediction: Prediction) -> Prediction:
-    """Keep in a record the answers to the same request that could not be read."""
-    if earlier is not None:
-        unread = {
-            "type": UNREADABLE_ANSWER,
-            "answer": earlier.answer,
-            "reason": earlier.reason,
-            "finish_reason": earlier.finish_reason,
-            "response_id": earlier.response_id,
-            "usage": earlier.usage,
-        }
-        prediction.attempts = [*earlier.attempts, unread, *prediction.attempts]
-    return prediction
-
-
-def _scrub(text: str, secrets: tuple[str, ...]) -> str:
-    """Take secrets out of text that came from outside: servers quote keys in their error messages."""
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return text
-
-
-def _scrub_record(record: dict[str, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
-    return {key: _scrub(value, secrets) if isinstance(value, str) else value for key, value in record.items()}

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from flagharness import __version__
-from flagharness.config import REMOVED, ModelConfig, find_task_config, snapshot
+from flagharness.config import ModelConfig, find_task_config, snapshot
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
+from flagharness.engine._model_fit import refuse_moved_boxes, tell_evaluator, warn_of_overruled_settings
 from flagharness.engine._progress import Progress
 from flagharness.engine._records import differences, is_finished, model_record, now, task_summary, versions
 from flagharness.engine._requests import RequestBuilder
+from flagharness.engine._rescore import on_the_data_of_its_run, saved_answers
 from flagharness.engine._score import score_task, visible
 from flagharness.engine._spec import (
     EXIT_INTERRUPTED,
@@ -27,12 +28,10 @@ from flagharness.engine._spec import (
     TaskRun,
 )
 from flagharness.errors import FOREIGN_FAILURES, ConfigError, EndpointError, FlagHarnessError
-from flagharness.evaluator import BoxEvaluator
 from flagharness.model import EndpointClient, InProcessClient, load_in_process_model
 from flagharness.run import (
     Journal,
     Prediction,
-    SavedPredictions,
     TaskFolder,
     dump_line,
     only_writer,
@@ -98,7 +97,9 @@ class Engine:
         for name in self.spec.tasks:
             try:
                 path = find_task_config(name)
-                task = self._task(path)
+                task = Task(path, self.spec.overrides, self.spec.data_root)
+                if self.spec.without_infer and self.spec.data_root is None:
+                    task = on_the_data_of_its_run(task, self.spec)
             except ConfigError as error:
                 problems.append(str(error))
                 continue
@@ -111,20 +112,6 @@ class Engine:
             self.runs.append(TaskRun(task=task, folder=TaskFolder(self.spec.output_dir, task.name)))
         if problems:
             raise ConfigError("\n".join(problems))
-
-    def _task(self, path: Path) -> Task:
-        """Load a task; what is scored again is scored on the data of its run."""
-        task = Task(path, self.spec.overrides, self.spec.data_root)
-        if not self.spec.without_infer or self.spec.data_root is not None:
-            return task
-        folder = TaskFolder(self.spec.output_dir, task.name)
-        stored = _data_of(folder.read_json(folder.config) or {}, task.config.dataset, self.spec.overrides)
-        if not stored:
-            return task
-        logger.info(
-            "%s: data as in the run here: %s", task.name, ", ".join(f"{k}={v}" for k, v in stored.items())
-        )
-        return Task(path, {**self.spec.overrides, **stored}, self.spec.data_root)
 
     def _summary_of(self, run: TaskRun, before: dict[str, Any]) -> dict[str, Any]:
         """Return a task's part of the summary; a run that asked nothing leaves what asking took as it was."""
@@ -144,22 +131,13 @@ class Engine:
                 run.ids = run.task.question_ids()[: self.spec.limit]
                 run.num_infers = model.num_infers if model else 1
                 if model is not None:
-                    self._tell_evaluator(run, model.answer_tag, model.bbox_space)
-                    _warn_of_overruled_settings(run, model)
-                    _refuse_moved_boxes(run, model)
+                    tell_evaluator(run, model.answer_tag, model.bbox_space)
+                    warn_of_overruled_settings(run, model)
+                    refuse_moved_boxes(run, model)
                 if not self.spec.without_infer:
                     self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
             except FlagHarnessError as error:
                 self._fail(run, str(error))
-
-    def _tell_evaluator(self, run: TaskRun, answer_tag: str | None, bbox_space: str | None) -> None:
-        """Read answers as this model writes them: out of its tag (unless the task itself names one), in its space."""
-        if run.task.evaluator is None:
-            return
-        if answer_tag and "answer_tag" not in (run.task.config.evaluator or {}):
-            run.task.evaluator.answer_tag = answer_tag
-        if bbox_space:
-            run.task.evaluator.bbox_space = bbox_space
 
     def _fail(self, run: TaskRun, reason: str) -> None:
         run.status, run.error = "failed", reason
@@ -261,54 +239,13 @@ class Engine:
         for line in differences(before, model_record(model)):
             logger.info("%s: since the last run here: %s", run.name, line)
 
-    # --- scoring again ----------------------------------------------------------------------------------------
-
     def _score_again(self, run: TaskRun) -> None:
-        if not run.folder.path.is_dir():
-            self._fail(run, f"nothing to score: {run.folder.path} does not exist. Is --output-dir right?")
-            return
-        stored = run.folder.read_json(run.folder.config) or {}
-        limit = (stored.get("run") or {}).get("limit")
-        if self.spec.limit is None and isinstance(limit, int):
-            run.ids = run.ids[:limit]
-            logger.info("%s: the run here was limited to %d samples; scoring those.", run.name, run.rows)
-        answered_by = stored.get("model") or {}
-        if answered_by:
-            settings = ", ".join(
-                f"{key} {value}" for key, value in (answered_by.get("sampling_sent") or {}).items()
-            )
-            logger.info(
-                "%s: answers of %s (%s)", run.name, answered_by.get("model_name"), settings or "no settings"
-            )
-        if self.spec.model is None:
-            self._tell_evaluator(run, answered_by.get("answer_tag"), answered_by.get("bbox_space"))
-        digest = (stored.get("data") or {}).get("digest")
-        if digest and digest != run.task.data_digest:
-            logger.warning("%s: the data is not what it was when these answers were given.", run.name)
-        if self.spec.model is not None:
-            for line in differences(stored.get("model") or {}, model_record(self.spec.model)):
-                logger.warning("%s: the stored run used other settings: %s", run.name, line)
         try:
-            run.journal = Journal(run.folder.items)
-            run.model_name = answered_by.get("model_name")
-            run.settings = (stored.get("run") or {}).get("settings")
-            saved = SavedPredictions(run.folder, run.journal, run.settings)
+            lookup = saved_answers(run, self.spec)
         except FlagHarnessError as error:
             self._fail(run, str(error))
             return
-        if not len(saved):
-            self._fail(run, f"nothing to score: no predictions in {run.folder.path}.")
-            return
-        stored_infers = (stored.get("run") or {}).get("num_infers")
-        run.num_infers = stored_infers if isinstance(stored_infers, int) else saved.num_infers
-        ids = run.ids
-        tags = self.spec.model.reasoning_tags if self.spec.model else answered_by.get("reasoning_tags")
-        self._finish_scoring(
-            run,
-            lambda: score_task(
-                run, lambda index, k: visible(saved.get(ids[index], k), tags), write_predictions=False
-            ),
-        )
+        self._finish_scoring(run, lambda: score_task(run, lookup, write_predictions=False))
 
     # --- dry run ----------------------------------------------------------------------------------------------
 
@@ -374,23 +311,6 @@ class Engine:
         write_json(path, self.summary)
 
 
-def _data_of(
-    stored: Mapping[str, Any], current: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the data settings of a run, where the config says otherwise and the command line says nothing."""
-    recorded = ((stored.get("task") or {}).get("dataset") or {}).get("config") or {}
-    now = current.get("config") or {}
-    named = {key.removeprefix("dataset.").removeprefix("config.") for key in given}
-    return {
-        f"dataset.config.{key}": value
-        for key, value in recorded.items()
-        if key not in named
-        and isinstance(now.get(key), (str, int, float, bool))
-        and isinstance(value, (str, int, float, bool))
-        and value not in (snapshot(now[key], key), REMOVED)
-    }
-
-
 def _client_factory(model: ModelConfig) -> tuple[Any, str]:
     """Return what opens the client, and the name under which its answers are known."""
     if model.in_process:
@@ -406,35 +326,6 @@ def _import_client() -> None:
         import openai  # noqa: F401
     except ImportError:
         logger.debug("openai cannot be imported", exc_info=True)
-
-
-def _warn_of_overruled_settings(run: TaskRun, model: ModelConfig) -> None:
-    """Name what of the model config does not reach a task whose protocol forbids it."""
-    rules = run.task.config.request
-    limits = [key for key in ("max_image_size", "max_long_side", "min_short_side") if getattr(model, key)]
-    overruled = limits if rules.original_media else []
-    if not rules.system_prompt and model.system_prompt:
-        overruled = [*overruled, "system_prompt"]
-    if overruled:
-        logger.warning("%s: its protocol allows no %s; not used.", run.name, ", ".join(overruled))
-
-
-def _refuse_moved_boxes(run: TaskRun, model: ModelConfig) -> None:
-    """Refuse picture limits that would give a model other coordinates than the truth has.
-
-    Raises:
-        ConfigError: Naming the settings.
-    """
-    if not isinstance(run.task.evaluator, BoxEvaluator) or run.task.config.request.original_media:
-        return
-    shrinking = [key for key in ("max_image_size", "max_long_side") if getattr(model, key)]
-    why = None
-    if model.min_short_side:
-        why = "min_short_side pads pictures: a model's coordinates then belong to a larger picture than the truth's"
-    elif shrinking and model.bbox_space == "pixel":
-        why = f"{' and '.join(shrinking)} may shrink pictures, and bbox_space 'pixel' means pixels of the original"
-    if why:
-        raise ConfigError(f"{run.name}: {why}. Take the limit out of the model config for this task.")
 
 
 async def _never_wait(fault: object, seconds: float) -> None:

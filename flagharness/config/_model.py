@@ -30,8 +30,8 @@ _SECRET_NAME = re.compile(r"(?i)key|tok|secret|pass|auth")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
 _WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "model_path", "server_port")
-BBOX_SPACES = ("norm1000", "norm1", "pixel")
-_BBOX_SPACES_TEXT = "one of norm1000, norm1, pixel"
+_BBOX_SPACES = ("norm1000", "norm1", "pixel")  # a test holds them to those of `flagharness.extract`
+_BBOX_SPACES_TEXT = f"one of {', '.join(_BBOX_SPACES)}"
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "stop", "reasoning", "thinking", "provider")
 
 
@@ -202,7 +202,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
     values.pop("extra_args", None)
     sampling = _sampling(values, take, number, where)
     bbox_space = take("bbox_space", str, _BBOX_SPACES_TEXT, "norm1000")
-    if bbox_space not in BBOX_SPACES:
+    if bbox_space not in _BBOX_SPACES:
         raise fail("bbox_space", _BBOX_SPACES_TEXT)
     config = ModelConfig(
         model_name=name,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from flagharness.config import ModelConfig, bundled_folder, chat_completions_url, load_model_config
 from flagharness.errors import ConfigError
+from flagharness.extract import BBOX_SPACES
 
 _URL = "http://127.0.0.1:8000/v1"
 _REQUIRED = {"model_name": "toy", "url": _URL}
@@ -46,6 +47,11 @@ def test_what_is_not_set_has_its_default_and_is_not_sent() -> None:
     assert (config.max_image_size, config.max_long_side, config.min_short_side) == (None, None, None)
     assert config.reasoning_tags == ("<think>", "</think>")
     assert not config.in_process
+
+
+def test_the_spaces_of_boxes_are_those_that_extraction_reads() -> None:
+    assert [_load(bbox_space=space).bbox_space for space in BBOX_SPACES] == list(BBOX_SPACES)
+    assert f"one of {', '.join(BBOX_SPACES)}" in _refusal(bbox_space="norm100")
 
 
 _WRONG_TYPES: dict[str, list[Any]] = {

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 REQUESTS = CHECKOUT / "tests" / "data" / "requests"
+
+
+@pytest.fixture(scope="session")
+def load_process() -> Callable[[Path], ModuleType]:
+    """Return a function that imports the process.py of a task folder, as a module of its own."""
+
+    def load(folder: Path) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"{folder.name}_process", folder / "process.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import io
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,13 +22,8 @@ FOLDER = Path(__file__).parents[2] / "tasks" / "countqa"
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("countqa_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 def picture(colour: int, file_format: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,13 +24,8 @@ FOLDER = Path(__file__).parents[2] / "tasks" / "freak_mcq"
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("freak_mcq_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -20,13 +19,8 @@ FOLDER = Path(__file__).parents[2] / "tasks" / "freak_vqa"
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("freak_vqa_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture

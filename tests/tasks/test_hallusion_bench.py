@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -29,13 +28,8 @@ KEYS = ("category", "subcategory", "set_id", "figure_id", "question_id")
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hallusion_bench_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture(scope="module")

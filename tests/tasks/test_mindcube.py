@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import doctest
-import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -24,13 +23,8 @@ Processed = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mindcube_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture

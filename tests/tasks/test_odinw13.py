@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -22,13 +21,8 @@ BOX, FOUND = [20, 10, 40, 40], [100, 100, 300, 500]
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("odinw13_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture

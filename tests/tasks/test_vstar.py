@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 import logging
 from collections import Counter
@@ -24,13 +23,8 @@ CLOSING = "Answer with the option's letter from the given choices directly."
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("vstar_process", FOLDER / "process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def task(load_process: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_process(FOLDER)
 
 
 @pytest.fixture

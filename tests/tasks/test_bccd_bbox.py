@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -18,7 +17,6 @@ from flagharness.config import load_task_config
 from flagharness.data import load_annotations
 from flagharness.errors import DataError
 from flagharness.evaluator import BoxEvaluator
-from flagharness.run import Prediction
 
 TASKS = Path(__file__).parents[2] / "tasks"
 FOLDER = TASKS / "bccd_bbox"
@@ -130,51 +128,3 @@ def test_a_box_without_area_is_passed_over_and_its_photograph_kept(tmp_path: Pat
 def test_the_folder_holds_what_its_description_says() -> None:
     assert "MIT License" in (FOLDER / "LICENSE.upstream").read_text()
     assert load_task_config(CONFIG).meta["rows"] == 72
-
-
-# --- golden answers ---
-
-GOLDEN = [json.loads(line) for line in (FOLDER / "golden.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def evaluator() -> BoxEvaluator:
-    options = {
-        key: value for key, value in (load_task_config(CONFIG).evaluator or {}).items() if key != "type"
-    }
-    return BoxEvaluator(**options)
-
-
-def predict(annotation: dict[str, Any], reply: str | None) -> Prediction:
-    name = str(annotation["question_id"])
-    if reply is None:
-        return Prediction(name, status="error", error={"type": "timeout", "message": "no reply"})
-    return Prediction(name, answer=reply)
-
-
-@pytest.mark.parametrize(
-    "golden", [line for line in GOLDEN if "verdict" in line], ids=lambda line: line["case"]
-)
-def test_a_golden_reply_gets_its_verdict(golden: dict[str, Any]) -> None:
-    scorer = evaluator()
-    assert scorer.problems([golden["annotation"]]) == []
-    verdict = scorer.verdict_on(
-        golden["annotation"], [predict(golden["annotation"], golden["reply"])]
-    ).to_json()
-    expected = dict(golden["verdict"])
-    assert verdict.pop("correct") == pytest.approx(expected.pop("correct"))
-    assert {name: verdict[name] for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    "golden", [line for line in GOLDEN if "samples" in line], ids=lambda line: line["case"]
-)
-def test_a_golden_set_gets_its_metrics(golden: dict[str, Any]) -> None:
-    scorer = evaluator()
-    annotations = {sample["annotation"]["question_id"]: sample["annotation"] for sample in golden["samples"]}
-    verdicts = [
-        scorer.verdict_on(sample["annotation"], [predict(sample["annotation"], sample["reply"])])
-        for sample in golden["samples"]
-    ]
-    result = scorer.aggregate(verdicts, annotations)
-    for name, value in golden["metrics"].items():
-        assert result[name] == (pytest.approx(value, abs=1e-4) if isinstance(value, float) else value), name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import doctest
 import importlib.util
-import json
 import shutil
 from pathlib import Path
 from types import ModuleType
@@ -130,59 +129,14 @@ def test_the_examples_in_process_py_hold() -> None:
     assert doctest.testmod(load(FOLDER)) == (0, 1)
 
 
-# --- golden answers ---
-
-GOLDEN = [json.loads(line) for line in (FOLDER / "golden.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def evaluator() -> BoxEvaluator:
-    options = {
-        key: value for key, value in (load_task_config(CONFIG).evaluator or {}).items() if key != "type"
-    }
-    return BoxEvaluator(**options)
-
-
-def predict(annotation: dict[str, Any], reply: str | None) -> Prediction:
-    name = str(annotation["question_id"])
-    if reply is None:
-        return Prediction(name, status="error", error={"type": "timeout", "message": "no reply"})
-    return Prediction(name, answer=reply)
-
-
-@pytest.mark.parametrize(
-    "golden", [line for line in GOLDEN if "verdict" in line], ids=lambda line: line["case"]
-)
-def test_a_golden_reply_gets_its_verdict(golden: dict[str, Any]) -> None:
-    scorer = evaluator()
-    assert scorer.problems([golden["annotation"]]) == []
-    verdict = scorer.verdict_on(
-        golden["annotation"], [predict(golden["annotation"], golden["reply"])]
-    ).to_json()
-    expected = dict(golden["verdict"])
-    assert verdict.pop("correct") == pytest.approx(expected.pop("correct"))
-    assert {name: verdict[name] for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    "golden", [line for line in GOLDEN if "samples" in line], ids=lambda line: line["case"]
-)
-def test_a_golden_set_gets_its_metrics(golden: dict[str, Any]) -> None:
-    scorer = evaluator()
-    annotations = {sample["annotation"]["question_id"]: sample["annotation"] for sample in golden["samples"]}
-    verdicts = [
-        scorer.verdict_on(sample["annotation"], [predict(sample["annotation"], sample["reply"])])
-        for sample in golden["samples"]
-    ]
-    result = scorer.aggregate(verdicts, annotations)
-    for name, value in golden["metrics"].items():
-        assert result[name] == (pytest.approx(value, abs=1e-4) if isinstance(value, float) else value), name
-
-
 @pytest.mark.parametrize("reply", ["[[0, 0, 1000, 1000]]", "[[100, 100, 900, 900]]"])
 def test_simple_answers_score_what_the_description_says(reply: str, tmp_path: Path) -> None:
-    scorer = evaluator()
+    options = load_task_config(CONFIG).evaluator or {}
+    scorer = BoxEvaluator(**{key: value for key, value in options.items() if key != "type"})
     rows = rows_of(FOLDER, tmp_path)
-    verdicts = [scorer.verdict_on(row, [predict(row, reply)]) for row in rows.values()]
+    verdicts = [
+        scorer.verdict_on(row, [Prediction(row["question_id"], answer=reply)]) for row in rows.values()
+    ]
     result = scorer.aggregate(verdicts, rows)
     [line] = [line for line in (FOLDER / "README.md").read_text().splitlines() if f"`{reply}`" in line]
     assert line.endswith(f"| {result['AP']:.2f} | {result['AP50']:.2f} |")

@@ -6,8 +6,10 @@
     {"case": "...", "samples": [{"annotation": {...}, "reply": "..."}, ...], "metrics": {"accuracy": 50.0}}
 
 ``reply`` is what the model said, reasoning included; null is a request that failed. ``"truncated": true`` beside it
-says that the reply was cut off by the token limit. Only the fields that ``verdict`` or ``metrics`` names are
-compared, floating point numbers to 1e-4 (``metrics`` may name nested values as ``"a.b"``).
+says that the reply was cut off by the token limit. ``judge_reply`` is what a judge said of it, null a judge that did
+not answer; a case that holds none has no judge, unless ``"judge": "hle"`` names the family (the benchmark's own is
+taken otherwise). Only the fields that ``verdict`` or ``metrics`` name are compared, floating point numbers to 1e-4
+(``metrics`` may name nested values as ``"a.b"``).
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ from typing import Any
 
 from flagharness.data import read_json_rows
 from flagharness.errors import FOREIGN_FAILURES, DataError, did_you_mean
-from flagharness.evaluator import BaseEvaluator, Verdict
+from flagharness.evaluator import BaseEvaluator, Verdict, judge_block
+from flagharness.judge import (
+    FAMILIES,
+    JudgeFamily,
+    JudgeQuestion,
+    Opinion,
+    decided_by_rule,
+    opinion_of,
+    ruling_of,
+)
 from flagharness.model import split_reasoning
 from flagharness.run import Prediction
 
@@ -30,13 +41,26 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True)
+class GoldenSample:
+    """One row, what a model said to it, and what a judge said of that."""
+
+    row: dict[str, Any]
+    prediction: Prediction
+    judge_reply: str | object | None = _ABSENT
+
+
+@dataclass(frozen=True)
 class GoldenCase:
-    """One case: samples, and what must come out."""
+    """One case: samples, and what must come out.
+
+    ``judge`` is a judge family, "" the benchmark's own, None no judge.
+    """
 
     case: str
-    samples: list[tuple[dict[str, Any], Prediction]]
+    samples: list[GoldenSample]
     verdict: dict[str, Any] | None
     metrics: dict[str, Any] | None
+    judge: str | None = None
 
 
 def load_golden(path: Path) -> list[GoldenCase]:
@@ -69,9 +93,11 @@ def _case(record: Mapping[str, Any]) -> GoldenCase:
         raise ValueError("`samples` must be a list of objects")
     if not isinstance(demanded, dict) or not demanded:
         raise ValueError(f"`{'metrics' if several else 'verdict'}` must name what is to come out")
+    judged = any("judge_reply" in sample for sample in samples)
     return GoldenCase(
         case=str(record["case"]),
         samples=[_sample(sample, i) for i, sample in enumerate(samples)],
+        judge=record.get("judge") or ("" if judged else None),
         verdict=None if several else demanded,
         metrics=demanded if several else None,
     )
@@ -80,16 +106,16 @@ def _case(record: Mapping[str, Any]) -> GoldenCase:
 def check_golden(evaluator: BaseEvaluator, case: GoldenCase) -> list[str]:
     """Score a case and return what differs from what it demands."""
     try:
-        problems = (
-            [] if evaluator.scores_all_at_once else evaluator.problems([row for row, _ in case.samples])
-        )
+        rows = [sample.row for sample in case.samples]
+        problems = [] if evaluator.scores_all_at_once else evaluator.problems(rows)
         if problems:
             return problems
+        family = _family(evaluator, case)
         if case.verdict is not None:
-            (row, prediction), wanted = case.samples[0], case.verdict
-            found = _shown(evaluator.verdict_on(row, [prediction]))
+            sample, wanted = case.samples[0], case.verdict
+            found = _shown(_verdict(evaluator, family, sample))
         else:
-            wanted, found = case.metrics or {}, _metrics(evaluator, case)
+            wanted, found = case.metrics or {}, _metrics(evaluator, family, case)
     except FOREIGN_FAILURES as error:
         return [f"{type(evaluator).__name__} failed: {type(error).__name__}: {error}"]
     return [problem for key, value in wanted.items() if (problem := _difference(found, key, value))]
@@ -103,12 +129,48 @@ def _difference(found: Mapping[str, Any], key: str, wanted: Any) -> str | None:
     return None if _same(value, wanted) else f"{key}: expected {wanted!r}, got {value!r}"
 
 
-def _sample(record: Mapping[str, Any], number: int) -> tuple[dict[str, Any], Prediction]:
-    annotation, reply = record["annotation"], record["reply"]
+def _sample(record: Mapping[str, Any], number: int) -> GoldenSample:
+    annotation, reply, judge_reply = record["annotation"], record["reply"], record.get("judge_reply", _ABSENT)
     if not isinstance(annotation, dict) or not isinstance(reply, (str, type(None))):
         raise ValueError("`annotation` must be an object, `reply` a text or null")
+    if judge_reply is not _ABSENT and not isinstance(judge_reply, (str, type(None))):
+        raise ValueError("`judge_reply` must be a text or null")
     row = {"question_id": str(number), **annotation}
-    return row, prediction_of(row["question_id"], reply, bool(record.get("truncated")))
+    prediction = prediction_of(row["question_id"], reply, bool(record.get("truncated")))
+    return GoldenSample(row, prediction, judge_reply)
+
+
+def _family(evaluator: BaseEvaluator, case: GoldenCase) -> JudgeFamily | None:
+    if case.judge is None:
+        return None
+    allowed = evaluator.judge_families
+    if not allowed:
+        raise ValueError("this evaluator asks no judge")
+    name = case.judge or allowed[0]
+    if name not in allowed:
+        raise ValueError(f"judge {name!r} is none of {', '.join(allowed)}")
+    return FAMILIES[name]
+
+
+def _verdict(evaluator: BaseEvaluator, family: JudgeFamily | None, sample: GoldenSample) -> Verdict:
+    if family is None or not sample.prediction.ok:
+        return evaluator.verdict_on(sample.row, [sample.prediction])
+    question = evaluator.judge_question(sample.row, family.seen(sample.prediction.answer))
+    ruling = decided_by_rule(family, question)
+    if ruling is None:
+        if sample.judge_reply is _ABSENT:
+            raise ValueError("a judge is asked here, and there is no `judge_reply`")
+        ruling = ruling_of([_opinion(family, question, sample.judge_reply)], 1, cut=question.cut)
+    elif sample.judge_reply is not _ABSENT:
+        raise ValueError("no judge is asked here, so `judge_reply` says nothing")
+    return evaluator.verdict_on(sample.row, [sample.prediction], [ruling])
+
+
+def _opinion(family: JudgeFamily, question: JudgeQuestion, reply: Any) -> Opinion:
+    if reply is None:
+        return Opinion("judge", "judge_failed", why="failed")
+    record = Prediction("judge", answer=reply, finish_reason="stop")
+    return opinion_of(family, "judge", record, question)
 
 
 def prediction_of(question_id: Any, reply: str | None, truncated: bool = False) -> Prediction:
@@ -121,14 +183,20 @@ def prediction_of(question_id: Any, reply: str | None, truncated: bool = False) 
     return Prediction(str(question_id), answer=answer, reason=reason, finish_reason=finish_reason)
 
 
-def _metrics(evaluator: BaseEvaluator, case: GoldenCase) -> dict[str, Any]:
-    rows = {str(row["question_id"]): row for row, _ in case.samples}
-    predictions = {prediction.question_id: prediction for _, prediction in case.samples}
+def _metrics(evaluator: BaseEvaluator, family: JudgeFamily | None, case: GoldenCase) -> dict[str, Any]:
+    rows = {str(sample.row["question_id"]): sample.row for sample in case.samples}
+    samples = {sample.prediction.question_id: sample for sample in case.samples}
     if evaluator.scores_all_at_once:
-        records = [prediction.to_json() for prediction in predictions.values()]
+        records = [sample.prediction.to_json() for sample in samples.values()]
         return dict((evaluator.eval_func or evaluator.cal_accuracy)(rows, records))
-    verdicts = [evaluator.verdict_on(row, [predictions[question_id]]) for question_id, row in rows.items()]
-    return evaluator.aggregate(verdicts, rows)
+    verdicts = [_verdict(evaluator, family, samples[question_id]) for question_id in rows]
+    if family is None:
+        return evaluator.aggregate(verdicts, rows)
+    evaluator.use_family(family.name)
+    try:
+        return {**evaluator.aggregate(verdicts, rows), **judge_block(verdicts, 0.0)}
+    finally:
+        evaluator.use_family(evaluator.judge_families[0])
 
 
 def _shown(verdict: Verdict) -> dict[str, Any]:

@@ -12,13 +12,15 @@ import pytest
 from flagharness.cli import main
 from flagharness.errors import DataError
 from flagharness.evaluator import BaseEvaluator
-from flagharness.golden import GoldenCase, check_golden, load_golden, prediction_of
+from flagharness.golden import GoldenCase, GoldenSample, check_golden, load_golden, prediction_of
 
 COUNT = {"question_type": "count", "answer": 7}
 
 
 def _case(reply: str | None, **verdict: Any) -> GoldenCase:
-    return GoldenCase("c", [({"question_id": "1", **COUNT}, prediction_of("1", reply))], verdict, None)
+    return GoldenCase(
+        "c", [GoldenSample({"question_id": "1", **COUNT}, prediction_of("1", reply))], verdict, None
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,9 @@ def test_a_case_may_say_that_its_reply_was_cut_off(tmp_path: Path) -> None:
     path.write_text(json.dumps({**record, "truncated": True}) + "\n" + json.dumps(record) + "\n")
     for case, outcome in zip(load_golden(path), ("unfinished_reasoning", "no_response"), strict=True):
         assert check_golden(BaseEvaluator(), case) == []
-        assert BaseEvaluator().verdict_on(case.samples[0][0], [case.samples[0][1]]).outcome == outcome
+        assert (
+            BaseEvaluator().verdict_on(case.samples[0].row, [case.samples[0].prediction]).outcome == outcome
+        )
 
 
 def test_what_differs_is_named_with_both_values() -> None:
@@ -66,7 +70,9 @@ def test_numbers_are_compared_closely_and_true_is_no_number() -> None:
 
 
 def test_metrics_of_several_samples_are_compared_also_nested_ones() -> None:
-    samples = [({"question_id": str(n), "group": "a", **COUNT}, prediction_of(n, str(n))) for n in (7, 8)]
+    samples = [
+        GoldenSample({"question_id": str(n), "group": "a", **COUNT}, prediction_of(n, str(n))) for n in (7, 8)
+    ]
     evaluator = BaseEvaluator(detailed_keys=["group"])
     metrics = {"accuracy": 50.0, "n": 2, "detailed.group.a.accuracy": 50.0}
     assert check_golden(evaluator, GoldenCase("c", samples, None, metrics)) == []
@@ -77,7 +83,7 @@ def test_metrics_of_several_samples_are_compared_also_nested_ones() -> None:
 
 def test_an_annotation_that_cannot_be_scored_is_a_problem() -> None:
     few = {"question_id": "1", "question_type": "count", "answer": "few"}
-    case = GoldenCase("c", [(few, prediction_of("1", "7"))], {}, None)
+    case = GoldenCase("c", [GoldenSample(few, prediction_of("1", "7"))], {}, None)
     assert "'few' is not a whole number" in check_golden(BaseEvaluator(), case)[0]
 
 
@@ -85,7 +91,9 @@ def test_a_scorer_that_fails_is_a_problem_and_no_traceback() -> None:
     def get_result(annotations: Any, predictions: Any) -> dict[str, Any]:
         raise KeyError("x")
 
-    case = GoldenCase("c", [({"question_id": "1", **COUNT}, prediction_of(1, "7"))], None, {"accuracy": 1.0})
+    case = GoldenCase(
+        "c", [GoldenSample({"question_id": "1", **COUNT}, prediction_of(1, "7"))], None, {"accuracy": 1.0}
+    )
     assert check_golden(BaseEvaluator(eval_func=get_result), case) == ["BaseEvaluator failed: KeyError: 'x'"]
 
 

@@ -137,9 +137,10 @@ _MAY_IMPORT = {
     "prompt": {"errors", "registry"},
     "media": {"errors"},
     "run": {"errors"},
-    "model": {"errors", "config"},
+    "model": {"errors", "config", "run"},
+    "judge": {"errors", "config", "metric", "model", "run"},
     "data": {"errors", "registry", "config", "prompt", "media"},
-    "evaluator": {"errors", "registry", "extract", "metric", "prompt", "run"},
+    "evaluator": {"errors", "registry", "extract", "judge", "metric", "prompt", "run"},
 }
 
 

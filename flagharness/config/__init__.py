@@ -1,6 +1,13 @@
 """Task and model configurations: find, load, check, record."""
 
 from flagharness.config._find import all_task_configs, bundled_folder, find_task_config
+from flagharness.config._judge import (
+    PROMPT_VARIABLE,
+    JudgeConfig,
+    JudgeModel,
+    default_judge_config,
+    load_judge_config,
+)
 from flagharness.config._meta import META_KEYS, read_meta
 from flagharness.config._model import ModelConfig, load_model_config
 from flagharness.config._modules import TaskModules, place_of
@@ -11,7 +18,10 @@ from flagharness.config._url import chat_completions_url
 
 __all__ = [
     "META_KEYS",
+    "PROMPT_VARIABLE",
     "REMOVED",
+    "JudgeConfig",
+    "JudgeModel",
     "ModelConfig",
     "RequestRules",
     "TaskConfig",
@@ -19,7 +29,9 @@ __all__ = [
     "all_task_configs",
     "bundled_folder",
     "chat_completions_url",
+    "default_judge_config",
     "find_task_config",
+    "load_judge_config",
     "load_model_config",
     "load_task_config",
     "place_of",

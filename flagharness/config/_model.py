@@ -8,7 +8,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,12 @@ from urllib.parse import urlsplit
 import orjson
 
 from flagharness.config._find import bundled_folder
-from flagharness.config._snapshot import REMOVED, snapshot
-from flagharness.config._url import chat_completions_url, secrets_in_url, without_credentials
+from flagharness.config._url import chat_completions_url, secrets_in_url
+from flagharness.config._values import PLACEHOLDER, Values, all_forms, header_value, without_secrets
 from flagharness.errors import ConfigError, did_you_mean
 
 logger = logging.getLogger(__name__)
 
-SHORTEST_SECRET = 8
-"""Keys such as "EMPTY" or "none" are no secrets, and words that short must not be cut out of answers."""
-_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
-_SECRET_NAME = re.compile(r"(?i)key|tok|secret|pass|auth")
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
 _WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "model_path", "server_port")
@@ -67,6 +63,8 @@ class ModelConfig:
     answer_tag: str | None = None
     bbox_space: str = "norm1000"
     """The coordinates in which this model states boxes: "norm1000", "norm1" or "pixel"."""
+    price: Mapping[str, float] | None = None
+    """What a million tokens cost: ``input``, ``output``."""
     output_dir: str | None = None
     source: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The config as written, placeholders unresolved and literal secrets removed: what a run records."""
@@ -151,35 +149,8 @@ def _refuse_not_finite(value: Any, where: str, key: str = "") -> None:
 
 
 def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
-    values = dict(raw)
-    secrets: list[str] = []
-
-    def fail(key: str, expected: str) -> ConfigError:
-        shown = REMOVED if key == "api_key" else repr(raw.get(key))
-        return ConfigError(f"{where}: `{key}` must be {expected}, got {shown}.")
-
-    def take(key: str, kind: type | tuple[type, ...], expected: str, default: Any = None) -> Any:
-        value = values.pop(key, None)
-        if value is None:
-            return default
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise fail(key, expected)
-        return _resolved(value, key, where, secrets)
-
-    def number(
-        key: str, minimum: float, default: Any, kind: type | tuple[type, ...] = int, maximum: float = 2**53
-    ) -> Any:
-        what = "a whole number" if kind is int else "a number"
-        value = take(key, kind, f"{what} of at least {minimum:g}", default)
-        if value is None:
-            return None
-        if not value >= minimum:
-            raise fail(key, f"{what} of at least {minimum:g}")
-        if value > maximum:
-            raise fail(key, f"{what} of at most {maximum:g}")
-        # 0 in a file and 0.0 from the command line must be one setting, also for the request hash.
-        return value if kind is int else float(value)
-
+    values = Values(raw, where)
+    take, number, fail = values.take, values.number, values.fail
     name = take("model_name", str, "a string")
     if not name:
         raise ConfigError(f"{where}: `model_name` is missing. Set it in the model config or with --model.")
@@ -194,64 +165,61 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
             f"{where}: model_type {model_type!r} is neither 'http' nor the place of a class such as "
             f"'my_model.py:MyModel' or 'package.module:MyModel'."
         )
-    if values.pop("backend", None):
+    if values.rest.pop("backend", None):
         raise ConfigError(
             f"{where}: `backend` (starting a local server) is not part of this version. Start the server yourself "
             f"and give its address as `url`."
         )
-    values.pop("extra_args", None)
-    sampling = _sampling(values, take, number, where)
+    values.rest.pop("extra_args", None)
+    sampling = _sampling(values, where)
     bbox_space = take("bbox_space", str, _BBOX_SPACES_TEXT, "norm1000")
     if bbox_space not in _BBOX_SPACES:
         raise fail("bbox_space", _BBOX_SPACES_TEXT)
     config = ModelConfig(
         model_name=name,
         model_type=model_type,
-        endpoints=_endpoints(values, where, secrets, needed=model_type in _HTTP_TYPES),
-        api_key=_header_value(take("api_key", str, "a string"), "api_key", where) or None,
+        endpoints=_endpoints(values, where, needed=model_type in _HTTP_TYPES),
+        api_key=header_value(take("api_key", str, "a string"), "api_key", where) or None,
         model_args=take("model_args", dict, "an object", {}),
         num_workers=number("num_workers", 1, 8, maximum=4096),
         num_infers=number("num_infers", 1, 1, maximum=1000),
         sampling=sampling,
         system_prompt=take("system_prompt", str, "a string"),
         stream=take("stream", bool, "true or false", False),
-        extra_headers=_headers(values, where, secrets),
+        extra_headers=values.headers(),
         max_image_size=number("max_image_size", 1, None),
         max_long_side=number("max_long_side", 1, None),
         min_short_side=number("min_short_side", 1, None),
         timeout=number("timeout", 0.001, number("retry_time", 0.001, 600.0, (int, float)), (int, float)),
         max_retries=number("max_retries", 0, 5),
         retry_wait_max=number("retry_wait_max", 0, 60.0, (int, float)),
-        reasoning_tags=_tags(values, fail),
+        reasoning_tags=_tags(values),
         answer_tag=take("answer_tag", str, "a string"),
         bbox_space=bbox_space,
+        price=values.price(),
         output_dir=take("output_dir", str, "a string"),
         base_folder=folder,
     )
-    for key in values:
+    for key, value in values.rest.items():
         if key in _WITHOUT_EFFECT:
-            if values[key]:
+            if value:
                 logger.warning("%s: `%s` has no effect in this version.", where, key)
         else:
             logger.warning("%s: nothing reads `%s`.%s", where, key, did_you_mean(key, _KNOWN))
-    if config.api_key and not _PLACEHOLDER.search(str(raw.get("api_key", ""))):
-        secrets.append(config.api_key)
+    if config.api_key and not PLACEHOLDER.search(str(raw.get("api_key", ""))):
+        values.secrets.append(config.api_key)
     if config.api_key and any("@" in urlsplit(url).netloc for url in config.endpoints):
         raise ConfigError(f"{where}: `api_key` and credentials in `url` exclude each other.")
-    config = _with_default_key(config, secrets)
+    config = _with_default_key(config, values.secrets)
     return dataclasses.replace(
         config,
-        source=_without_secrets(raw),
-        secrets=_all_forms(secrets),
+        source=without_secrets(raw, ("url", "base_url")),
+        secrets=all_forms(values.secrets),
     )
 
 
-def _sampling(
-    values: dict[str, Any],
-    take: Callable[..., Any],
-    number: Callable[..., Any],
-    where: str,
-) -> dict[str, Any]:
+def _sampling(values: Values, where: str) -> dict[str, Any]:
+    take, number = values.take, values.number
     checked = {
         "temperature": number("temperature", 0, None, (int, float)),
         "top_p": number("top_p", 0, None, (int, float)),
@@ -276,11 +244,11 @@ def _sampling(
     return body
 
 
-def _endpoints(values: dict[str, Any], where: str, secrets: list[str], needed: bool) -> tuple[str, ...]:
-    key = "url" if values.get("url") else "base_url"
-    given = values.get(key)
-    values.pop("url", None)
-    values.pop("base_url", None)
+def _endpoints(values: Values, where: str, needed: bool) -> tuple[str, ...]:
+    key = "url" if values.rest.get("url") else "base_url"
+    given = values.rest.get(key)
+    values.rest.pop("url", None)
+    values.rest.pop("base_url", None)
     urls = [given] if isinstance(given, str) else given or []
     if not isinstance(urls, list) or not all(isinstance(url, str) and url for url in urls):
         raise ConfigError(f"{where}: `{key}` must be a URL or a list of URLs, got {given!r}.")
@@ -289,69 +257,20 @@ def _endpoints(values: dict[str, Any], where: str, secrets: list[str], needed: b
             f"{where}: no `url`. Set the endpoint in the model config or with --url, for example "
             f"http://127.0.0.1:8000/v1."
         )
-    resolved = [_resolved(url, key, where, secrets) for url in urls]
+    resolved = [values.resolved(url, key) for url in urls]
     endpoints = tuple(chat_completions_url(url, where) for url in resolved)
     for url in endpoints:
-        secrets.extend(secrets_in_url(url))
+        values.secrets.extend(secrets_in_url(url))
     return endpoints
 
 
-def _headers(values: dict[str, Any], where: str, secrets: list[str]) -> dict[str, str]:
-    headers = values.pop("extra_headers", None) or {}
-    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
-        raise ConfigError(f"{where}: `extra_headers` must be an object of strings.")
-    for key in headers:
-        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", key):
-            raise ConfigError(f"{where}: extra_headers: {key!r} is no header name.")
-    resolved = {
-        key: _header_value(_resolved(value, "extra_headers", where, secrets), f"extra_headers.{key}", where)
-        for key, value in headers.items()
-    }
-    secrets.extend(resolved.values())
-    return resolved
-
-
-def _all_forms(secrets: list[str]) -> tuple[str, ...]:
-    """Return each secret as it is and as JSON text would quote it, longest first."""
-    forms = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1])}
-    return tuple(sorted((form for form in forms if len(form) >= SHORTEST_SECRET), key=lambda f: (-len(f), f)))
-
-
-def _header_value(value: str | None, key: str, where: str) -> str:
-    """Take off the newline that a key read from a file often has; refuse what no HTTP header can carry."""
-    text = (value or "").strip()
-    if not all(" " <= character <= "~" for character in text):
-        raise ConfigError(f"{where}: `{key}` holds a character that no HTTP header can carry.")
-    return text
-
-
-def _tags(values: dict[str, Any], fail: Callable[[str, str], ConfigError]) -> tuple[str, str]:
-    tags = values.pop("reasoning_tags", None)
+def _tags(values: Values) -> tuple[str, str]:
+    tags = values.rest.pop("reasoning_tags", None)
     if tags is None:
         return ("<think>", "</think>")
     if not isinstance(tags, list) or len(tags) != 2 or not all(isinstance(t, str) and t for t in tags):
-        raise fail("reasoning_tags", 'a list of two strings such as ["<think>", "</think>"]')
+        raise values.fail("reasoning_tags", 'a list of two strings such as ["<think>", "</think>"]')
     return (tags[0], tags[1])
-
-
-def _resolved(value: Any, key: str, where: str, secrets: list[str]) -> Any:
-    """Fill ``${NAME}`` from the environment; what came from there is treated as a secret."""
-    if not isinstance(value, str):
-        return value
-
-    def replace(match: re.Match[str]) -> str:
-        name = match.group(1)
-        found = os.environ.get(name)
-        if not found:
-            raise ConfigError(
-                f"{where}: `{key}` reads the environment variable {name}, which is "
-                f"{'empty' if found == '' else 'not set'}. Export it first."
-            )
-        if key in ("api_key", "extra_headers") or _SECRET_NAME.search(name):
-            secrets.append(found)
-        return found
-
-    return _PLACEHOLDER.sub(replace, value)
 
 
 def _with_default_key(config: ModelConfig, secrets: list[str]) -> ModelConfig:
@@ -362,23 +281,6 @@ def _with_default_key(config: ModelConfig, secrets: list[str]) -> ModelConfig:
         secrets.append(key)
         return dataclasses.replace(config, api_key=key)
     return config
-
-
-def _without_secrets(raw: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {key: snapshot(value) if isinstance(value, dict) else value for key, value in raw.items()}
-    if shown.get("api_key") and not _PLACEHOLDER.fullmatch(str(shown["api_key"])):
-        shown["api_key"] = REMOVED
-    if isinstance(shown.get("extra_headers"), dict):
-        shown["extra_headers"] = {
-            key: value if _PLACEHOLDER.fullmatch(str(value)) else REMOVED
-            for key, value in shown["extra_headers"].items()
-        }
-    for key in ("url", "base_url"):
-        if isinstance(shown.get(key), str):
-            shown[key] = without_credentials(shown[key])
-        elif isinstance(shown.get(key), list):
-            shown[key] = [without_credentials(str(url)) for url in shown[key]]
-    return shown
 
 
 _KNOWN = (

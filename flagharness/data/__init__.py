@@ -14,6 +14,7 @@ from flagharness.data._benchmark_manifest import (
 )
 from flagharness.data._benchmark_rows import process_manifest
 from flagharness.data._box_table import image_size, process_box_table
+from flagharness.data._cells import decrypt, sample_positions, texts_of
 from flagharness.data._coco_file import CocoFile, read_coco
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, read_dropped, write_dropped
@@ -50,6 +51,7 @@ __all__ = [
     "cache_folder",
     "check_rows",
     "decode_image_cell",
+    "decrypt",
     "download_media",
     "file_digest",
     "image_size",
@@ -71,8 +73,10 @@ __all__ = [
     "read_manifest",
     "read_tsv",
     "resolve_source",
+    "sample_positions",
     "split_folder",
     "store_images",
+    "texts_of",
     "write_annotations",
     "write_dropped",
     "write_json",

@@ -35,7 +35,9 @@ class ImageTable(NamedTuple):
     """``index`` and ``reason`` of every row that shows no picture."""
 
 
-def store_images(rows: Iterable[dict[str, Any]], store: MediaStore, where: str, folder: Path) -> ImageTable:
+def store_images(
+    rows: Iterable[dict[str, Any]], store: MediaStore, where: str, folder: Path, *, text_rows: bool = False
+) -> ImageTable:
     """Store the pictures of rows, named by index; memory never holds more than one row's.
 
     A cell holds base64 of a picture file; bytes, or ``{"bytes": ..., "path": ...}`` as Hugging Face writes them; a
@@ -46,6 +48,7 @@ def store_images(rows: Iterable[dict[str, Any]], store: MediaStore, where: str, 
         rows: Each with an ``index`` (text).
         where: The table, for messages.
         folder: What relative paths start from.
+        text_rows: Keep rows that show no picture, with an empty list as ``img_path``.
 
     Returns:
         The rows, and those left out because they show no picture at all. A row whose picture is broken stays, with
@@ -70,7 +73,9 @@ def store_images(rows: Iterable[dict[str, Any]], store: MediaStore, where: str, 
         column = next((name for name, cell in cells.items() if cell), None)
         kept.append(row)
         try:
-            if column is None:
+            if column is None and text_rows:
+                stored[index] = []
+            elif column is None:
                 without[index] = "the row has neither image nor image_path"
             elif (
                 column == "image" and isinstance(cells[column], str) and len(cells[column]) <= _MAX_REFERENCE

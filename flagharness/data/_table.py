@@ -12,6 +12,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from flagharness.data._cells import sample_positions
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
 from flagharness.data._image_rows import ImageTable, store_images
 from flagharness.data._media_store import MediaStore
@@ -25,10 +26,18 @@ TABLE_ENDINGS = (".tsv", ".parquet", ".jsonl", ".json", ".csv")
 SKIPPED = "skipped.json"
 
 RowOf = Callable[[dict[str, Any]], Mapping[str, Any] | None]
+Adapt = Callable[[dict[str, Any]], Mapping[str, Any] | None]
 
 
 def process_table(
-    cfg: Any, row_of: RowOf, *, required: Sequence[str] = (), images: bool = True, shuffle: bool = False
+    cfg: Any,
+    row_of: RowOf,
+    *,
+    required: Sequence[str] = (),
+    images: bool = True,
+    text_rows: bool = False,
+    adapt: Adapt | None = None,
+    shuffle: bool = False,
 ) -> None:
     """Turn a benchmark's table into data.json and media; what a ``process(cfg)`` of such a benchmark calls.
 
@@ -45,13 +54,20 @@ def process_table(
     the manifest holds what was found. Rows that show no picture at all are left out, logged, and named in
     ``skipped.json``; a row whose picture is broken stays, as a data error.
 
+    ``cfg.sample``, ``dict(n=300, of=1800, seed=42)``, takes a fixed subset: the rows that pandas'
+    ``sample(n=300, random_state=42)`` draws, in the order of the table; a table of ``n`` rows is the subset already.
+
     Args:
         cfg: What ``process`` got.
         row_of: Makes the annotation of one row. It gets all cells, ``index`` (text; the row's number from 0 where
-            the table has none) and ``img_path``; both go into the annotation (as ``question_id`` and ``img_path``)
-            unless it says otherwise. None leaves the row out. A ValueError says what is wrong with the row.
+            the table has none), ``source_row`` (that number) and ``img_path``; the annotation has index (as
+            ``question_id``) and ``img_path`` unless it says otherwise. None leaves the row out. A ValueError says
+            what is wrong with the row.
         required: Columns that must be there.
         images: Whether rows have pictures at all.
+        text_rows: Whether rows without a picture are kept, with an empty ``img_path``.
+        adapt: Makes of a row of the source one with the columns of the table, before anything of it is read; None
+            leaves the row out.
         shuffle: Store the rows in an order drawn once and for all, so that the first 32 of a table that is sorted by
             category show something of each.
 
@@ -59,7 +75,7 @@ def process_table(
         DataError: The table cannot be had or read, or naming every row that ``row_of`` refused.
     """
     out_dir = split_folder(cfg)
-    rows, skipped = _read(cfg, MediaStore(out_dir), required, images)
+    rows, skipped = _read(cfg, MediaStore(out_dir), required, images, text_rows, adapt)
     annotations: list[dict[str, Any]] = []
     problems = []
     for number, row in enumerate(rows, start=1):
@@ -138,7 +154,9 @@ def local_table(config: Mapping[str, Any], beside: Path) -> Path | None:
     return file if file is not None and file.is_file() else None
 
 
-def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) -> ImageTable:
+def _read(
+    cfg: Any, store: MediaStore, required: Sequence[str], images: bool, text_rows: bool, adapt: Adapt | None
+) -> ImageTable:
     table = cfg.get("table")
     file = local_table(cfg, Path(cfg.get("processor") or ".").parent)
     if file is None and table:
@@ -147,13 +165,32 @@ def _read(cfg: Any, store: MediaStore, required: Sequence[str], images: bool) ->
         if not file.is_file():
             raise DataError(f"{cfg.dataset_path}: the data set has no file {file.name}.")
     source = file or cfg.dataset_path
-    rows = _with_index(iter_hf_rows(source, cfg.split, revision=cfg.get("revision")), required, str(source))
+    taken = _taken(cfg, source)
+    every = iter_hf_rows(source, cfg.split, revision=cfg.get("revision"))
+    rows = _with_index(every, required, str(source), taken, adapt)
     if file is not None and file.is_file():
         _note_digest(file, cfg.get("md5"))  # after the call above, which notes the file without it
     if not images:
         return ImageTable(list(rows), [])
     folder = file or Path.cwd()
-    return store_images(rows, store, str(source), folder.parent if folder.is_file() else folder)
+    folder = folder.parent if folder.is_file() else folder
+    return store_images(rows, store, str(source), folder, text_rows=text_rows)
+
+
+def _taken(cfg: Any, source: Any) -> frozenset[int] | None:
+    """Return the positions of a subset, None for the whole table."""
+    sample = cfg.get("sample")
+    if not sample:
+        return None
+    rows = sum(1 for _ in iter_hf_rows(source, cfg.split, revision=cfg.get("revision")))
+    if rows == sample["n"]:
+        return None
+    if rows != sample["of"]:
+        raise DataError(
+            f"{source}: {rows:,} rows; the subset of {sample['n']:,} is drawn from {sample['of']:,} in their "
+            f"order, or is a table of its own."
+        )
+    return frozenset(sample_positions(rows, sample["n"], sample["seed"]))
 
 
 def _as_csv(where: str, row: Mapping[str, Any]) -> str:
@@ -191,10 +228,22 @@ def _hub_table(cfg: Any, table: str) -> SourceInfo:
 
 
 def _with_index(
-    rows: Iterator[dict[str, Any]], required: Sequence[str], where: str
+    rows: Iterator[dict[str, Any]],
+    required: Sequence[str],
+    where: str,
+    taken: frozenset[int] | None,
+    adapt: Adapt | None,
 ) -> Iterator[dict[str, Any]]:
-    """Give every row an ``index`` (text): its own, else its number from 0."""
-    for number, row in enumerate(rows):
+    """Give every row ``source_row``, its number from 0, and an ``index`` (text): its own, else that number."""
+    for number, original in enumerate(rows):
+        row = original
+        if taken is not None and number not in taken:
+            continue
+        if adapt is not None:
+            adapted = adapt(original)
+            if adapted is None:
+                continue
+            row = dict(adapted)
         missing = [column for column in required if column not in row]
         if missing:
             raise DataError(
@@ -204,4 +253,5 @@ def _with_index(
         index = row.get("index")
         if isinstance(index, float):  # as tables get that were once held by pandas
             index = int(index) if index.is_integer() else None if math.isnan(index) else index
-        yield {**row, "index": str(number) if index is None or index == "" else str(index)}
+        own = str(number) if index is None or index == "" else str(index)
+        yield {**row, "index": own, "source_row": number}

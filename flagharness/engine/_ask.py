@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from flagharness.config import ModelConfig
-from flagharness.engine._predictions import Job, after, answered, failed, scrubbed
 from flagharness.engine._progress import Progress
 from flagharness.engine._requests import Question
 from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError
 from flagharness.evaluator import PARSE_FAILURES
-from flagharness.model import Client, Fault, Response
+from flagharness.model import Asked, Client, Fault, Response, after, answered, failed, scrubbed
 from flagharness.run import Location, Prediction
 
 logger = logging.getLogger(__name__)
@@ -33,6 +32,19 @@ GRACE_S = 10.0
 """How long answers that are on their way are waited for after Ctrl-C: they are paid for."""
 GRACE_AFTER_FAILURE_S = 3.0
 """The same when the endpoint made the run stop."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One inference of one sample."""
+
+    run: TaskRun
+    index: int
+    inference: int
+
+    def asked(self, text: str, request_hash: str | None) -> Asked:
+        """Return what was asked, for the record of it."""
+        return Asked(self.run.ids[self.index], self.inference, self.run.settings, text, request_hash)
 
 
 @dataclass(frozen=True)
@@ -142,7 +154,7 @@ class Asker:
             except FOREIGN_FAILURES as error:  # becomes the record of this sample
                 # Every sample was rendered once before; what fails now is this sample's, and is recorded as such.
                 why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-                self._record(job, failed(job, Fault("data_error", why), "", None, self._model.secrets))
+                self._record(job, failed(job.asked("", None), Fault("data_error", why), self._model.secrets))
                 continue
             if isinstance(built, Location):
                 run.kept += 1
@@ -179,7 +191,7 @@ class Asker:
         if ready.earlier is None and run.journal.has_answer(ready.question.sample.question_id, job.inference):
             run.changed += 1
         run.asked += 1
-        text = ready.question.sample.text
+        asked = job.asked(ready.question.sample.text, ready.request_hash)
         earlier = ready.earlier
         for tries_left in range(self._model.max_retries if self._retry_parse_failures else 0, -1, -1):
             started = time.monotonic()
@@ -187,7 +199,7 @@ class Asker:
                 response = await _ask_or_fault(client, ready.prepared)
             except Fault as fault:
                 run.retries += max(0, len(fault.attempts) - 1)
-                prediction = failed(job, fault, text, ready.request_hash, self._model.secrets)
+                prediction = failed(asked, fault, self._model.secrets)
                 logger.debug("%s %s: failed: %s", run.name, prediction.question_id, prediction.error)
                 if earlier is not None:
                     # An answer that could not be read is still what the model answered.
@@ -201,11 +213,11 @@ class Asker:
             run.retries += len(response.attempts)
             self._failures_in_a_row = 0
             self._answered_now = self._ever_answered = True
-            prediction = after(earlier, answered(job, text, ready.request_hash, response))
+            prediction = after(earlier, answered(asked, response))
             if logger.isEnabledFor(logging.DEBUG):
                 images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
                 logger.debug(
-                    "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, prediction.question_id, text, images,
+                    "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, prediction.question_id, asked.text, images,
                     prediction.answer,
                 )  # fmt: skip
             if not tries_left or self._stop.is_set() or not self._is_unreadable(job, prediction):

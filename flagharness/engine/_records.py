@@ -28,7 +28,17 @@ RECORDED_PACKAGES = (
     "orjson",
 )
 NO_MATTER_FOR_ANSWERS = frozenset(
-    ("api_key", "url", "base_url", "num_workers", "max_retries", "retry_wait_max", "timeout", "output_dir")
+    (
+        "api_key",
+        "url",
+        "base_url",
+        "num_workers",
+        "max_retries",
+        "retry_wait_max",
+        "timeout",
+        "output_dir",
+        "price",
+    )
 )
 
 

@@ -22,7 +22,7 @@ from flagharness.evaluator import (
     count_outcomes,
     headline_block,
 )
-from flagharness.model import split_reasoning
+from flagharness.model import split_reasoning, tokens_of
 from flagharness.run import (
     UNREADABLE_ANSWER,
     Prediction,
@@ -153,13 +153,10 @@ class _Scorer:
     def _take(self, index: int, inference: int) -> Prediction | None:
         prediction = self._lookup(index, inference)
         if prediction is not None:
-            unread = [attempt for attempt in prediction.attempts if attempt.get("type") == UNREADABLE_ANSWER]
-            if unread:
+            if any(attempt.get("type") == UNREADABLE_ANSWER for attempt in prediction.attempts):
                 self.asked_again.add(prediction.question_id)
-            for usage in (prediction.usage, *(attempt.get("usage") for attempt in unread)):
-                for kind in self.tokens:
-                    count = (usage or {}).get(f"{kind}_tokens")
-                    self.tokens[kind] += count if isinstance(count, int) else 0
+            for kind, count in tokens_of(prediction).items():
+                self.tokens[kind] += count
         return prediction
 
     def _each(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:

@@ -4,9 +4,18 @@ from flagharness.evaluator._base import EXTRACTOR_VERSION, BaseEvaluator
 from flagharness.evaluator._boxes import BoxEvaluator
 from flagharness.evaluator._counts import CountEvaluator
 from flagharness.evaluator._judged import JudgedEvaluator
+from flagharness.evaluator._judgement import judge_block
 from flagharness.evaluator._manifest import ManifestEvaluator
 from flagharness.evaluator._tally import accuracy_block, breakdown, count_outcomes, headline_block
-from flagharness.evaluator._verdict import NO_ANSWER, NOT_JUDGED, OUTCOMES, PARSE_FAILURES, Verdict, combine
+from flagharness.evaluator._verdict import (
+    NO_ANSWER,
+    NOT_JUDGED,
+    OUTCOMES,
+    PARSE_FAILURES,
+    UNDECIDED,
+    Verdict,
+    combine,
+)
 
 __all__ = [
     "EXTRACTOR_VERSION",
@@ -14,6 +23,7 @@ __all__ = [
     "NO_ANSWER",
     "OUTCOMES",
     "PARSE_FAILURES",
+    "UNDECIDED",
     "BaseEvaluator",
     "BoxEvaluator",
     "CountEvaluator",
@@ -25,4 +35,5 @@ __all__ = [
     "combine",
     "count_outcomes",
     "headline_block",
+    "judge_block",
 ]

@@ -9,7 +9,9 @@ from typing import Any
 from flagharness.errors import ConfigError, did_you_mean
 from flagharness.evaluator._rules import RULES, question_type_of
 from flagharness.evaluator._tally import breakdown, headline_block
-from flagharness.evaluator._verdict import Verdict, combine
+from flagharness.evaluator._verdict import OUTCOME_OF_GRADE, Verdict, combine
+from flagharness.judge import FAMILIES, JudgeQuestion, Ruling
+from flagharness.prompt import option_labels
 from flagharness.registry import EVALUATORS
 from flagharness.run import Prediction
 
@@ -37,6 +39,8 @@ class BaseEvaluator:
         eval_func: ``get_result(annotations, predictions) -> metrics`` of a task file.
         answer_tag: The tag that wraps the final answer, for models that were told to use one: with "answer",
             ``<answer>B</answer>`` is read first.
+        grader: The judge family that grades every answer in place of the rules where a judge is configured; without
+            one the rules decide.
         base_dir: The task's folder.
     """
 
@@ -45,6 +49,7 @@ class BaseEvaluator:
         detailed_keys: Sequence[str] | None = None,
         eval_func: EvalFunction | None = None,
         answer_tag: str = "answer",
+        grader: str | None = None,
         base_dir: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -53,17 +58,65 @@ class BaseEvaluator:
             raise ConfigError(f"detailed_keys must be annotation keys, got {detailed_keys!r}.")
         self.eval_func = eval_func
         self.answer_tag = answer_tag
+        self.grader = grader
+        if grader is not None and grader not in FAMILIES:
+            raise ConfigError(f"grader {grader!r} is no judge family.{did_you_mean(grader, FAMILIES)}")
         self.base_dir = base_dir
         self.bbox_space = "norm1000"
         """The coordinates in which the model states boxes; from the model config."""
         for key in kwargs:
-            known = ("detailed_keys", "eval_func", "answer_tag")
+            known = ("detailed_keys", "eval_func", "answer_tag", "grader")
             logger.warning(
                 "evaluator %s: nothing reads `%s`.%s", type(self).__name__, key, did_you_mean(key, known)
             )
 
     needs_judge = False
     """Whether this evaluator can give no score without a judge."""
+
+    @property
+    def judge_families(self) -> Sequence[str]:
+        """The judge families that may decide for this evaluator, its own first; none if it never asks a judge."""
+        return (self.grader,) if self.grader else ()
+
+    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion:
+        """Return what a judge is asked about an answer. Pure.
+
+        Args:
+            answer: The part of the reply that the judge family looks at.
+        """
+        options = annotation.get("options") or []
+        labels = option_labels(len(options))
+        listed = (
+            "\n".join(f"{label}. {text}" for label, text in zip(labels, options, strict=True)) or "(none)"
+        )
+        truth = str(annotation.get("answer"))
+        stated = f"{truth}. {options[labels.index(truth)]}" if truth in labels else truth
+        question = str(annotation.get("question") or "")
+        return JudgeQuestion(question, stated, answer, fields={"options": listed})
+
+    def judged(self, annotation: Mapping[str, Any], prediction: Prediction, ruling: Ruling) -> Verdict:
+        """Return the verdict on an answer for which a judge, or a rule before it, has decided. Pure."""
+        outcome = OUTCOME_OF_GRADE[ruling.grade] if ruling.grade else ruling.status
+        return Verdict(
+            question_id=prediction.question_id,
+            outcome="no_response" if ruling.status == "model_failed" else outcome,
+            correct=ruling.grade == "correct",
+            answer=ruling.fields.get("extracted_answer", prediction.answer.strip() or None),
+            raw_answer=prediction.answer,
+            label=annotation.get("answer"),
+            question_type=question_type_of(annotation),
+            truncated=prediction.truncated,
+            refused=prediction.refused,
+            ruling=ruling,
+        )
+
+    def use_family(self, name: str) -> None:
+        """Take note of the judge family that decides in this run."""
+
+    def take_judge_options(self, options: Mapping[str, Any]) -> None:
+        """Take the keys of the judge config that are not ours."""
+        for key in options:
+            logger.warning("evaluator %s: nothing reads `%s` of the judge config.", type(self).__name__, key)
 
     @property
     def scores_all_at_once(self) -> bool:
@@ -117,13 +170,31 @@ class BaseEvaluator:
             refused=prediction.refused,
         )
 
-    def verdict_on(self, annotation: Mapping[str, Any], predictions: Sequence[Prediction | None]) -> Verdict:
-        """Return the verdict on one sample: score what was answered, name what was not, combine inferences."""
-        return combine([self._verdict(annotation, prediction) for prediction in predictions])
+    def verdict_on(
+        self,
+        annotation: Mapping[str, Any],
+        predictions: Sequence[Prediction | None],
+        rulings: Sequence[Ruling | None] | None = None,
+    ) -> Verdict:
+        """Return the verdict on one sample: score what was answered, name what was not, combine inferences.
 
-    def _verdict(self, annotation: Mapping[str, Any], prediction: Prediction | None) -> Verdict:
+        Args:
+            rulings: What was decided about each answer where a judge is configured.
+        """
+        decided = rulings if rulings is not None else [None] * len(predictions)
+        verdicts = [
+            self._verdict(annotation, p, ruling) for p, ruling in zip(predictions, decided, strict=True)
+        ]
+        return combine(verdicts)
+
+    def _verdict(
+        self, annotation: Mapping[str, Any], prediction: Prediction | None, ruling: Ruling | None
+    ) -> Verdict:
         if prediction is not None and prediction.ok:
-            verdict = self.score(annotation, prediction)
+            if ruling is None:
+                verdict = self.score(annotation, prediction)
+            else:
+                verdict = self.judged(annotation, prediction, ruling)
             if not isinstance(verdict, Verdict):
                 raise TypeError(f"{type(self).__name__}.score must return a Verdict, got {verdict!r:.80}")
             if verdict.outcome == "no_response" and prediction.truncated and prediction.reason:

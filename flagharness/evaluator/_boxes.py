@@ -26,6 +26,7 @@ from flagharness.evaluator._box_verdict import (
 )
 from flagharness.evaluator._verdict import Verdict, by_inference
 from flagharness.extract import extract_boxes, space_suspicion
+from flagharness.judge import Ruling
 from flagharness.registry import EVALUATORS
 from flagharness.run import Prediction
 
@@ -213,7 +214,12 @@ class BoxEvaluator(BaseEvaluator):
         shown = {"bbox": [round(value, 2) for value in found.bbox], "label": found.category}
         return shown if self.score_mode == "constant" else {**shown, "score": found.score}
 
-    def verdict_on(self, annotation: Mapping[str, Any], predictions: Sequence[Prediction | None]) -> Verdict:
+    def verdict_on(
+        self,
+        annotation: Mapping[str, Any],
+        predictions: Sequence[Prediction | None],
+        rulings: Sequence[Ruling | None] | None = None,
+    ) -> Verdict:
         verdict = super().verdict_on(annotation, predictions)
         if verdict.inferences:
             verdict.extra = {

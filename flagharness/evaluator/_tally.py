@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from flagharness.evaluator._verdict import NO_ANSWER, NOT_JUDGED, PARSE_FAILURES, Verdict
+from flagharness.evaluator._verdict import NO_ANSWER, PARSE_FAILURES, UNDECIDED, Verdict
 from flagharness.metric import wilson_interval
 
 CI_METHOD = "Wilson score interval, 95 %"
@@ -71,7 +71,7 @@ def count_outcomes(verdicts: Iterable[Verdict]) -> dict[str, int]:
         counts["parse_failures"] += bool(outcomes & PARSE_FAILURES)
         counts["truncated"] += verdict.truncated
         counts["refused"] += verdict.refused
-        counts["judge_failures"] += NOT_JUDGED in outcomes
+        counts["judge_failures"] += bool(outcomes & UNDECIDED)
     return counts
 
 
@@ -97,7 +97,7 @@ def breakdown(
 def _open_score(verdict: Verdict) -> float:
     """What a sample could gain if its inferences without an answer or a judgement had been right."""
     inferences = verdict.inferences or [verdict]
-    undecided = [v for v in inferences if v.outcome in NO_ANSWER or v.outcome == NOT_JUDGED]
+    undecided = [v for v in inferences if v.outcome in NO_ANSWER | UNDECIDED]
     return sum(1 - float(v.correct) for v in undecided) / len(inferences)
 
 

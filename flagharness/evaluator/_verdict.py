@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flagharness.judge import OPEN_STATUSES, Ruling
+
 OUTCOMES = (
     "correct",
     "wrong",
@@ -18,12 +20,24 @@ OUTCOMES = (
     "request_error",
     "missing",
     "data_error",
-    "not_judged",  # answered, but no judge has said what it is worth
+    "not_attempted",  # a judge: the answer commits to nothing
+    "invalid",  # a judge: the answer is cut off, irrelevant or refuses
+    "not_judged",  # answered, but there is no judge
+    "judge_unparsed",  # a judge answered, but no verdict could be read
+    "judge_failed",  # a judge could not be asked
 )
 NO_ANSWER = frozenset({"request_error", "missing", "data_error"})
 """Outcomes of samples that the model could not answer: wrong in the headline, open in its range."""
 NOT_JUDGED = "not_judged"
-"""The outcome of an answer that waits for a judge: open in the range, and no wrong answer of the model."""
+"""The outcome of an answer where no judge is configured."""
+UNDECIDED = frozenset({NOT_JUDGED, *OPEN_STATUSES})
+"""Outcomes of answers that wait for a verdict: open in the range, and no wrong answers of the model."""
+OUTCOME_OF_GRADE = {
+    "correct": "correct",
+    "incorrect": "wrong",
+    "not_attempted": "not_attempted",
+    "invalid": "invalid",
+}
 PARSE_FAILURES = frozenset({"no_response", "unparsed", "invalid_choice", "ambiguous", "unfinished_reasoning"})
 
 
@@ -45,10 +59,14 @@ class Verdict:
     inferences: list[Verdict] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
     """What a custom evaluator adds; written into the evaluated row as it is."""
+    ruling: Ruling | None = None
+    """What judges or the rules before them decided; written as ``judge``."""
 
     def forget_texts(self) -> None:
         """Let go of what no metric reads once the row is on disk, so that a large run stays small in memory."""
         self.raw_answer = self.extraction = None
+        if self.ruling is not None:
+            self.ruling = self.ruling.without_texts()
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a row of ``{task}_evaluated.json`` gains."""
@@ -65,6 +83,11 @@ class Verdict:
             record["inference_scores"] = [float(verdict.correct) for verdict in self.inferences]
             record["num_inferences"] = len(self.inferences)
             record["outcomes"] = [verdict.outcome for verdict in self.inferences]
+        rulings = [
+            verdict.ruling.to_json() for verdict in self.inferences or [self] if verdict.ruling is not None
+        ]
+        if rulings:
+            record["judge"] = rulings if self.inferences else rulings[0]
         return {**record, **self.extra}
 
 
@@ -74,7 +97,7 @@ def combine(verdicts: list[Verdict]) -> Verdict:
         return verdicts[0]
     first = verdicts[0]
     score = sum(float(verdict.correct) for verdict in verdicts) / len(verdicts)
-    open_outcomes = NO_ANSWER | {NOT_JUDGED}
+    open_outcomes = NO_ANSWER | UNDECIDED
     failed = next((verdict.outcome for verdict in verdicts if verdict.outcome in open_outcomes), None)
     unread = next((verdict.outcome for verdict in verdicts if verdict.outcome in PARSE_FAILURES), None)
     if failed or (unread and score == 0):

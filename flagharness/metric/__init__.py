@@ -1,5 +1,7 @@
 """Metric arithmetic: pure functions from values to numbers."""
 
+from flagharness.metric._agreement import agreement, cohen_kappa
+from flagharness.metric._attempts import attempt_shares, calibration_error
 from flagharness.metric._boxes import BoxMatch, box_iou, match_boxes
 from flagharness.metric._coco import coco_ap
 from flagharness.metric._counting import (
@@ -20,9 +22,13 @@ __all__ = [
     "BoxMatch",
     "Interval",
     "RelativeError",
+    "agreement",
     "answers_match",
+    "attempt_shares",
     "box_iou",
+    "calibration_error",
     "coco_ap",
+    "cohen_kappa",
     "lvis_ap",
     "match_boxes",
     "mean_absolute_error",

@@ -44,6 +44,7 @@ class Journal:
         self.files: list[Path] = []
         self.torn_lines = 0
         self._ok: dict[bytes, Location] = {}
+        self._failed: dict[bytes, Location] = {}
         self._ok_under: dict[tuple[str, int, str | None], Location] = {}
         self._error_under: dict[tuple[str, int, str | None], Location] = {}
         self._newest: dict[tuple[str, int], tuple[bool, Location]] = {}
@@ -60,6 +61,10 @@ class Journal:
     def find(self, request_hash: str) -> Location | None:
         """Return where the good answer to exactly this request lies, if there is one."""
         return self._ok.get(bytes.fromhex(request_hash))
+
+    def find_failure(self, request_hash: str) -> Location | None:
+        """Return where the newest failure of exactly this request lies, if there is one."""
+        return self._failed.get(bytes.fromhex(request_hash))
 
     def latest(self, question_id: str, inference: int = 0, settings: str | None = None) -> Location | None:
         """Return the newest good answer to a question, or else its newest failure.
@@ -179,6 +184,8 @@ class Journal:
             self._ok_under[under] = location
             self._newest[question] = (True, location)
         else:
+            if prediction.request_hash:
+                self._failed[bytes.fromhex(prediction.request_hash)] = location
             self._error_under[under] = location
             if not self.has_answer(*question):
                 self._newest[question] = (False, location)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from flagharness.evaluator import (
     NO_ANSWER,
-    NOT_JUDGED,
     OUTCOMES,
     PARSE_FAILURES,
+    UNDECIDED,
     Verdict,
     combine,
     count_outcomes,
@@ -92,15 +92,15 @@ def test_the_range_counts_only_the_inferences_that_failed() -> None:
 def test_every_outcome_is_counted_in_its_place() -> None:
     counts = count_outcomes([_of(outcome) for outcome in OUTCOMES])
     assert counts == {
-        "total": 12,
-        "answered": 9,
+        "total": 16,
+        "answered": 13,
         "request_errors": 1,
         "missing": 1,
         "data_errors": 1,
         "parse_failures": 5,
         "truncated": 0,
         "refused": 0,
-        "judge_failures": 1,
+        "judge_failures": 3,
     }
 
 
@@ -137,7 +137,7 @@ def test_the_score_lies_in_its_range_and_the_range_in_percent(verdicts: list[Ver
     low, high = block["range"]
     assert 0 <= low == block["accuracy"] <= high <= 100
     assert block["ci95"][0] <= block["accuracy"] <= block["ci95"][1]
-    if not any(verdict.outcome in NO_ANSWER | {NOT_JUDGED} for verdict in verdicts):
+    if not any(verdict.outcome in NO_ANSWER | UNDECIDED for verdict in verdicts):
         assert low == high == block["accuracy_answered"]
 
 

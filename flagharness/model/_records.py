@@ -6,50 +6,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flagharness.engine._spec import TaskRun
-from flagharness.model import Fault, Response
+from flagharness.model._faults import Fault
+from flagharness.model._types import Response
 from flagharness.run import UNREADABLE_ANSWER, Prediction
 
 
 @dataclass(frozen=True)
-class Job:
-    """One inference of one sample."""
+class Asked:
+    """What was asked: which question, in which words, under which settings.
 
-    run: TaskRun
-    index: int
-    inference: int
-
-
-def answered(job: Job, text: str, request_hash: str, response: Response) -> Prediction:
-    """Return the record of a sample that was answered.
-
-    Args:
+    Attributes:
         text: The prompt as sent.
+        request_hash: None for what could not be made a request.
     """
+
+    question_id: str
+    inference: int
+    settings: str | None
+    text: str
+    request_hash: str | None
+
+
+def answered(asked: Asked, response: Response) -> Prediction:
+    """Return the record of a question that was answered."""
     return Prediction(
-        question_id=job.run.ids[job.index],
-        question=text,
+        question_id=asked.question_id,
+        question=asked.text,
         answer=response.answer,
         reason=response.reason,
         usage=response.usage,
         finish_reason=response.finish_reason,
         latency_s=round(response.latency_s or 0.0, 4),
         response_id=response.response_id,
-        request_hash=request_hash,
-        settings=job.run.settings,
-        inference=job.inference,
+        request_hash=asked.request_hash,
+        settings=asked.settings,
+        inference=asked.inference,
         model=response.model,
         refused=response.refused,
         attempts=response.attempts,
     )
 
 
-def failed(job: Job, fault: Fault, text: str, request_hash: str | None, secrets: Sequence[str]) -> Prediction:
-    """Return the record of a sample that could not be had, with every attempt and without any secret."""
+def failed(asked: Asked, fault: Fault, secrets: Sequence[str]) -> Prediction:
+    """Return the record of an answer that could not be had, with every attempt and without any secret."""
     attempts = fault.attempts
     return Prediction(
-        question_id=job.run.ids[job.index],
-        question=text,
+        question_id=asked.question_id,
+        question=asked.text,
         status="error",
         error={
             "type": fault.kind,
@@ -61,9 +64,9 @@ def failed(job: Job, fault: Fault, text: str, request_hash: str | None, secrets:
         usage=fault.usage,
         finish_reason=fault.finish_reason,
         latency_s=attempts[-1]["seconds"] if attempts else None,
-        request_hash=request_hash,
-        settings=job.run.settings,
-        inference=job.inference,
+        request_hash=asked.request_hash,
+        settings=asked.settings,
+        inference=asked.inference,
         attempts=[_scrubbed_record(attempt, secrets) for attempt in attempts],
     )
 
@@ -83,11 +86,25 @@ def after(earlier: Prediction | None, prediction: Prediction) -> Prediction:
     return prediction
 
 
+def tokens_of(prediction: Prediction) -> dict[str, int]:
+    """Return the tokens that a record paid for, unreadable answers before it included: ``prompt``, ``completion``."""
+    unread = [attempt for attempt in prediction.attempts if attempt.get("type") == UNREADABLE_ANSWER]
+    usages = (prediction.usage, *(attempt.get("usage") for attempt in unread))
+    return {
+        kind: sum(_number(usage, f"{kind}_tokens") for usage in usages) for kind in ("prompt", "completion")
+    }
+
+
 def scrubbed(text: str, secrets: Sequence[str]) -> str:
     """Take secrets out of text that came from outside: servers quote keys in their error messages."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return text
+
+
+def _number(usage: Any, key: str) -> int:
+    count = (usage or {}).get(key)
+    return count if isinstance(count, int) else 0
 
 
 def _scrubbed_record(record: dict[str, Any], secrets: Sequence[str]) -> dict[str, Any]:

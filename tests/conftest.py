@@ -57,6 +57,16 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture
+def judge_endpoint() -> Iterator[Endpoint]:
+    """A second scripted endpoint, for a judge. What it says by default fits no family: set its script."""
+    server = Endpoint()
+    yield server
+    server.close()
+    if server.errors:
+        raise server.errors[0]
+
+
+@pytest.fixture
 def dead_url() -> str:
     """A base URL where nothing listens."""
     with socket.socket() as probe:
@@ -170,6 +180,27 @@ def make_model(tmp_path: Path, endpoint: Endpoint) -> Callable[..., Path]:
         }
         path = tmp_path / file
         path.write_text(json.dumps({k: v for k, v in values.items() if v is not None}), encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.fixture
+def make_judge(tmp_path: Path, judge_endpoint: Endpoint) -> Callable[..., Path]:
+    """Return a function that writes a judge config for the judge's endpoint; a key that is None is written as null."""
+
+    def make(file: str = "judge.yaml", **keys: Any) -> Path:
+        values = {
+            "model_name": "gpt-4o",
+            "api_base": f"{judge_endpoint.url}/chat/completions",
+            "nproc": 4,
+            "retry": 2,
+            "retry_wait_max": 0.01,
+            **keys,
+        }
+        path = tmp_path / file
+        lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return path
 
     return make

@@ -187,7 +187,7 @@ def make_model(tmp_path: Path, endpoint: Endpoint) -> Callable[..., Path]:
 
 @pytest.fixture
 def make_judge(tmp_path: Path, judge_endpoint: Endpoint) -> Callable[..., Path]:
-    """Return a function that writes a judge config for the judge's endpoint; a key that is None is written as null."""
+    """Return a function that writes a judge config for the judge's endpoint; None is written as null."""
 
     def make(file: str = "judge.yaml", **keys: Any) -> Path:
         values = {

@@ -17,7 +17,7 @@ from flagharness import __version__
 from flagharness.errors import ConfigError, FlagHarnessError, did_you_mean
 
 if TYPE_CHECKING:
-    from flagharness.config import ModelConfig
+    from flagharness.config import JudgeConfig, ModelConfig
     from flagharness.engine import RunSpec
 
 EXIT_TEXT = """\
@@ -65,7 +65,7 @@ def _run(arguments: list[str]) -> int:
     if spec.dry_run:
         _out(dry_run_table(engine.runs, engine.volumes, spec))
     else:
-        _out(summary_table({run.name: engine.summary["tasks"][run.name] for run in engine.runs}))
+        _out(summary_table({run.label: engine.summary["tasks"][run.label] for run in engine.runs}))
         _out(f"Results: {spec.output_dir}")
     return status
 
@@ -102,6 +102,10 @@ def _run_parser() -> argparse.ArgumentParser:
     model.add_argument(
         "--use-cache", "--use_cache", action="store_true", default=None, help=argparse.SUPPRESS
     )
+    model.add_argument(
+        "--judge-config", "--judge_config", "--judge", metavar="YAML",
+        help="the judge of benchmarks that need one: a file, or a shipped name such as judge.yaml",
+    )  # fmt: skip
     what = parser.add_argument_group("what to do")
     what.add_argument("--try-run", "--try_run", action="store_true", help="the first 32 samples of each task")
     what.add_argument("--limit", type=int, metavar="N", help="the first N samples of each task")
@@ -172,6 +176,7 @@ def _run_spec(options: argparse.Namespace) -> RunSpec:
         overwrite=options.overwrite,
         skip=options.skip,
         skip_bad_rows=options.skip_bad_rows,
+        judge=_judge_config(options.judge_config),
         retry_parse_failures=options.retry_parse_failures,
         quiet=options.quiet,
     )
@@ -198,6 +203,12 @@ def _model_config(options: argparse.Namespace) -> ModelConfig | None:
             raise ConfigError(f"--{given[0].replace('_', '-')} needs a model: give --cfg or --model.")
         return None
     return load_model_config(options.cfg, overrides)
+
+
+def _judge_config(source: str | None) -> JudgeConfig | None:
+    from flagharness.config import load_judge_config
+
+    return load_judge_config(source) if source is not None else None
 
 
 def _output_dir(options: argparse.Namespace, model: ModelConfig | None) -> Path:

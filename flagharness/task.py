@@ -104,7 +104,7 @@ class Task:
         options.pop("start_method", None)  # FlagEvalMM's; there is no evaluation process to start here
         if isinstance(options.get("eval_func"), str):
             options["eval_func"] = self._function(options["eval_func"], "get_result", f"{where}.eval_func")
-        _check_eval_func(options.get("eval_func"), where)
+        _check_eval_func(options.get("eval_func"), where, chat=bool(options.get("use_llm_evaluator")))
         evaluator = _construct(cls, {**options, "base_dir": str(self.folder)}, where)
         if not isinstance(evaluator, BaseEvaluator):
             raise ConfigError(
@@ -237,23 +237,24 @@ class Task:
             "name": self.name,
             "dataset": snapshot(self.config.dataset),
             "evaluator": snapshot(self.config.evaluator),
+            "judge": snapshot(self.config.judge),
             "request": dataclasses.asdict(self.config.request),
             "meta": snapshot(self.config.meta),
         }
 
 
-def _check_eval_func(function: Any, where: str) -> None:
+def _check_eval_func(function: Any, where: str, *, chat: bool) -> None:
     """Refuse before anything is asked what could not be called once everything is answered."""
     if function is None:
         return
     if not callable(function):
         raise ConfigError(f"{where}.eval_func must be a file or a function, got {function!r}.")
     try:
-        inspect.signature(function).bind({}, [])
+        inspect.signature(function).bind({}, [], *([None] if chat else []))
     except TypeError as error:
         raise ConfigError(
             f"{where}.eval_func: {getattr(function, '__name__', function)} cannot be called as "
-            f"get_result(annotations, predictions): {error}."
+            f"get_result(annotations, predictions{', llm' if chat else ''}): {error}."
         ) from error
     except ValueError:
         return  # a built-in without a signature

@@ -138,7 +138,7 @@ _MAY_IMPORT = {
     "media": {"errors"},
     "run": {"errors"},
     "model": {"errors", "config", "run"},
-    "judge": {"errors", "config", "metric", "model", "run"},
+    "judge": {"errors", "config", "media", "model", "run"},
     "data": {"errors", "registry", "config", "prompt", "media"},
     "evaluator": {"errors", "registry", "extract", "judge", "metric", "prompt", "run"},
 }

@@ -44,6 +44,7 @@ _OF_ONE_JUDGE = (
     "id",
     "model_name",
     "api_base",
+    "base_url",
     "key",
     "nproc",
     "retry",
@@ -251,7 +252,10 @@ def _judge(raw: Mapping[str, Any], where: str) -> JudgeModel:
     values = Values(raw, where)
     requested = _model_name(values, raw)
     resolved = SHORT_NAMES.get(requested, requested)
+    base_url = values.take("base_url", str, "a URL")  # FlagEvalMM's key: a base or a full URL
     api_base = values.take("api_base", str, "a full chat-completions URL")
+    if base_url and not api_base:
+        api_base = chat_completions_url(base_url, f"{where}: base_url")
     if not api_base:
         raise ConfigError(
             f"{where}: `api_base` is missing: the full URL, such as https://{_OPENAI_HOST}/v1/chat/completions."
@@ -344,9 +348,9 @@ def _prompt_text(file: str | None, folder: Path, where: str) -> str | None:
 
 
 def _recorded(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
-    shown = without_secrets(raw, ("api_base",))
+    shown = without_secrets(raw, ("api_base", "base_url"))
     if isinstance(raw.get("judges"), list):
-        shown["judges"] = [without_secrets(each, ("api_base",)) for each in raw["judges"]]
+        shown["judges"] = [without_secrets(each, ("api_base", "base_url")) for each in raw["judges"]]
     if isinstance(raw.get("prompt_file"), str) and Path(where).is_absolute():
         beside = Path(where).parent / Path(raw["prompt_file"]).expanduser()
         shown["prompt_file"] = str(beside) if beside.is_file() else raw["prompt_file"]

@@ -25,6 +25,7 @@ TOP_LEVEL_KEYS = (
     "register_dataset",
     "register_evaluator",
     "request",
+    "judge",
     "meta",
 )
 _ENVIRONMENT = re.compile(r"\{\{\s*\$(\w+)\s*(?::([^{}]*))?\}\}")
@@ -42,6 +43,8 @@ class TaskConfig:
     register_dataset: dict[str, str] = field(default_factory=dict)
     register_evaluator: dict[str, str] = field(default_factory=dict)
     request: RequestRules = field(default_factory=RequestRules)
+    judge: dict[str, Any] | str | None = None
+    """The task's own judge config: its keys, or a file beside the task."""
     meta: dict[str, Any] = field(default_factory=dict)
 
 
@@ -91,6 +94,7 @@ def load_task_config(path: Path, overrides: Mapping[str, Any] | None = None) -> 
         register_dataset=_class_files(values, "register_dataset", path),
         register_evaluator=_class_files(values, "register_evaluator", path),
         request=RequestRules.of(_dict(values, "request", path) or {}, str(path)),
+        judge=_judge(values, path),
         meta=_dict(values, "meta", path) or {},
     )
 
@@ -244,6 +248,13 @@ def _dict(values: Mapping[str, Any], key: str, path: Path) -> dict[str, Any] | N
     if value is not None and not isinstance(value, dict):
         raise ConfigError(f"{path}: `{key}` must be a dict, got {type(value).__name__}.")
     return value
+
+
+def _judge(values: Mapping[str, Any], path: Path) -> dict[str, Any] | str | None:
+    judge = values.get("judge")
+    if judge is not None and not isinstance(judge, (dict, str)):
+        raise ConfigError(f"{path}: `judge` must be a dict or the name of a judge config, got {judge!r:.80}.")
+    return judge
 
 
 def _class_files(values: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flagharness.config import ModelConfig
+from flagharness.engine._judging import JudgePool
 from flagharness.engine._progress import Progress
 from flagharness.engine._requests import Question
 from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
@@ -62,6 +63,7 @@ class Asker:
     """Drives all jobs of a run through at most ``num_workers`` requests at a time.
 
     Args:
+        judges: Makes the pool that answers are handed to for judging.
         on_task_done: Called in a worker thread as soon as the last sample of a task is answered.
         retry_parse_failures: Ask again, up to the retries of the model config, what was answered unreadably.
     """
@@ -70,21 +72,24 @@ class Asker:
         self,
         model: ModelConfig,
         progress: Progress,
+        judges: Callable[[], JudgePool],
         on_task_done: Callable[[TaskRun], None],
         *,
         retry_parse_failures: bool,
     ) -> None:
         self._model = model
         self._progress = progress
+        self._open_judges = judges
         self._on_task_done = on_task_done
         self._retry_parse_failures = retry_parse_failures
         self._failures_in_a_row = 0
         self._answered_now = False
         self._ever_answered = False
         """Also by an earlier run whose answers are kept."""
+        self._judges: JudgePool | None = None
         self.stop_reason: str | None = None
         self.interrupted = False
-        self._scoring: list[asyncio.Future[None]] = []
+        self._scoring: list[asyncio.Task[None]] = []
 
     async def ask_all(self, runs: list[TaskRun], open_client: Callable[[Asker], Any]) -> None:
         """Ask everything of ``runs`` that has no answer yet; returns early when the run has to stop."""
@@ -102,17 +107,19 @@ class Asker:
         self._threads, self._scorer = threads, scorer
         with _StopSignals(self):
             try:
-                async with open_client(self) as client:
-                    for run in runs:
-                        if run.remaining == 0:
-                            self._finish(run)
-                    workers = [
-                        asyncio.create_task(self._work(jobs, client))
-                        for _ in range(self._model.num_workers + ahead)
-                    ]
-                    await self._until_done(workers)
-                if self._scoring:
-                    await asyncio.gather(*self._scoring)
+                async with self._open_judges() as judges:
+                    self._judges = judges
+                    async with open_client(self) as client:
+                        for run in runs:
+                            if run.remaining == 0:
+                                self._finish(run)
+                        workers = [
+                            asyncio.create_task(self._work(jobs, client))
+                            for _ in range(self._model.num_workers + ahead)
+                        ]
+                        await self._until_done(workers)
+                    if self._scoring:
+                        await asyncio.gather(*self._scoring)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
                 scorer.shutdown(wait=True)
@@ -254,12 +261,18 @@ class Asker:
         run.answers[job.index, job.inference] = location
         run.remaining -= 1
         self._progress.one(ok=ok, tokens=tokens)
+        if ok and self._judges is not None:
+            self._judges.submit(run, job.index, job.inference)
         if run.remaining == 0:
             self._finish(run)
 
     def _finish(self, run: TaskRun) -> None:
         run.finished = time.monotonic()
-        self._scoring.append(self._loop.run_in_executor(self._scorer, self._on_task_done, run))
+        self._scoring.append(asyncio.create_task(self._score_when_judged(run)))
+
+    async def _score_when_judged(self, run: TaskRun) -> None:
+        if self._judges is None or await self._judges.finished(run):
+            await self._loop.run_in_executor(self._scorer, self._on_task_done, run)
 
     def _count_failure(self, run: TaskRun, fault: Fault) -> None:
         message = scrubbed(fault.message, self._model.secrets)
@@ -294,6 +307,8 @@ class Asker:
             f"Stopping. Answers on their way are waited for, {GRACE_S:.0f} s at most; once more stops at once."
         )
         self._stop_because("interrupted")
+        if self._judges is not None:
+            self._judges.stop()
 
 
 class _StopSignals:

@@ -152,9 +152,9 @@ def _unscorable(run: TaskRun) -> list[str]:
     if evaluator is None:
         return []
     _warn_of_hidden_answers(run)
-    if evaluator.needs_judge:
+    if evaluator.needs_judge and run.judge is None:
         logger.warning(
-            "%s: takes a judge, which this version does not have: it is asked, but not scored.", run.name
+            "%s: takes a judge: it is asked, but not scored. To have a score, give --judge-config.", run.name
         )
     for key in evaluator.detailed_keys:
         if not any(key in row for row in run.task.annotations.values()):

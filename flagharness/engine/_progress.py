@@ -19,6 +19,7 @@ class Progress:
         self._failed = 0
         self._tokens = 0
         self._waiting: Counter[str] = Counter()
+        self._judging = 0
 
     def one(self, *, ok: bool, tokens: int) -> None:
         """Count one finished request."""
@@ -31,6 +32,12 @@ class Progress:
     def waiting(self, kind: str, change: int) -> None:
         """Count a request that starts or ends waiting for its next attempt."""
         self._waiting[kind] += change
+        if not self._bar.disable:
+            self._show()
+
+    def judging(self, number: int) -> None:
+        """Show how many answers wait for a judge."""
+        self._judging = number
         if not self._bar.disable:
             self._show()
 
@@ -48,4 +55,6 @@ class Progress:
         waiting = [f"{count} {kind}" for kind, count in self._waiting.items() if count]
         if waiting:
             parts.append(f"retrying {', '.join(waiting)}")
+        if self._judging:
+            parts.append(f"waiting for a judge {self._judging}")
         self._bar.set_postfix_str(", ".join(parts), refresh=False)

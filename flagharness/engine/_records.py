@@ -6,6 +6,7 @@ import datetime
 import importlib.metadata
 import platform
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -74,9 +75,17 @@ def is_finished(run: TaskRun, record: dict[str, Any]) -> bool:
         and stored.get("task") == wanted["task"]
         and (stored.get("data") or {}).get("digest") == wanted["data"]["digest"]
         and (stored.get("run") or {}).get("num_infers") == run.num_infers
+        and result.get("complete", True)
+        and judge_digest(result) == (run.panel.digest if run.panel else None)
         and bool(stored.get("model"))
         and not differences(stored["model"], wanted["model"])
     )
+
+
+def judge_digest(result: Mapping[str, Any]) -> str | None:
+    """Return what tells whether two results were judged alike; None for one without judges."""
+    judge = (result.get("obtained_by") or {}).get("judge") or {}
+    return judge.get("digest") if isinstance(judge, dict) else None
 
 
 def versions() -> dict[str, str]:

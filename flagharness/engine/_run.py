@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,22 @@ from flagharness import __version__
 from flagharness.config import ModelConfig, find_task_config, snapshot
 from flagharness.engine._ask import Asker
 from flagharness.engine._check import Volume, check_samples
+from flagharness.engine._judged_runs import (
+    give_place,
+    judge_record,
+    judge_saved,
+    open_judges,
+    tell_of_gaps,
+    was_judged,
+)
+from flagharness.engine._judging import JudgePool, preflight
 from flagharness.engine._model_fit import refuse_moved_boxes, tell_evaluator, warn_of_overruled_settings
 from flagharness.engine._progress import Progress
 from flagharness.engine._records import differences, is_finished, model_record, now, task_summary, versions
 from flagharness.engine._requests import RequestBuilder
 from flagharness.engine._rescore import on_the_data_of_its_run, saved_answers
-from flagharness.engine._score import score_task, visible
+from flagharness.engine._score import Lookup, score_task, visible
+from flagharness.engine._seating import seat_judges, warn_of_self_judging
 from flagharness.engine._spec import (
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -76,8 +87,7 @@ class Engine:
             try:
                 if self.spec.without_infer:
                     self._open_tasks()
-                    for run in self._open_runs():
-                        self._score_again(run)
+                    self._score_saved()
                     status = self._exit_status()
                 else:
                     assert model is not None
@@ -85,8 +95,9 @@ class Engine:
             finally:
                 for run in self.runs:
                     run.task.close()
-                    if run.journal is not None:
-                        run.journal.close()
+                    for kept in (run.journal, run.panel, run.chat):
+                        if kept is not None:
+                            kept.close()
             with summary_lock(self.spec.output_dir):
                 self._write_summary()
         return status
@@ -110,6 +121,11 @@ class Engine:
                 )
             owners[task.name] = path
             self.runs.append(TaskRun(task=task, folder=TaskFolder(self.spec.output_dir, task.name)))
+        for run in self.runs:
+            try:
+                seat_judges(run, self.spec)
+            except ConfigError as error:
+                problems.append(str(error))
         if problems:
             raise ConfigError("\n".join(problems))
 
@@ -155,26 +171,41 @@ class Engine:
             logger.warning(
                 "num_infers is %d at temperature 0: the same question, asked again.", model.num_infers
             )
+        records: dict[str, dict[str, Any]] = {}
         for run in self._open_runs():
             run.builder = RequestBuilder(model, identity, run.task.config.request)
             run.model_name, run.settings = model.model_name, run.builder.settings()
+            run.price = model.price
             record = self._config_record(run, model)
+            if not self.spec.overwrite:
+                give_place(run)
             if self.spec.skip and is_finished(run, record):
                 run.status, run.result = "skipped", run.folder.read_json(run.folder.result)
                 logger.info("%s: finished before; skipped.", run.name)
                 continue
-            if self.spec.overwrite:
-                run.folder.start_over()
-            self._say_what_changed(run, model)
-            write_json(run.folder.config, record)
-            run.journal = Journal(run.folder.items)
+            run.self_judged = warn_of_self_judging(run, model.model_name)
+            records[run.name] = record
         runs = self._open_runs()
         if not runs:
             return self._exit_status()
+        asyncio.run(preflight([run for run in runs if self.spec.overwrite or not was_judged(run)]))
+        for run in runs:
+            if self.spec.overwrite:
+                run.folder.start_over()
+            self._say_what_changed(run, model)
+            write_json(run.folder.config, records[run.name])
+            run.journal = Journal(run.folder.items)
+            open_judges(run)
         progress = Progress(
             sum((run.rows - len(run.bad_rows)) * run.num_infers for run in runs), self.spec.quiet
         )
-        asker = Asker(model, progress, self._score, retry_parse_failures=self.spec.retry_parse_failures)
+        asker = Asker(
+            model,
+            progress,
+            lambda: JudgePool(runs, self._read, progress),
+            self._score,
+            retry_parse_failures=self.spec.retry_parse_failures,
+        )
         try:
             asyncio.run(asker.ask_all(runs, client_of))
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -211,17 +242,17 @@ class Engine:
             )
         return self._exit_status()
 
-    def _score(self, run: TaskRun) -> None:
-        journal = run.journal
-        assert journal is not None
+    def _read(self, run: TaskRun, index: int, inference: int) -> Prediction | None:
+        assert run.journal is not None
         assert self.spec.model is not None
-        tags = self.spec.model.reasoning_tags
+        if index in run.bad_rows:
+            return run.prediction_of_bad_row(index, inference)
+        location = run.answers.get((index, inference))
+        return visible(run.journal.read(location), self.spec.model.reasoning_tags) if location else None
 
+    def _score(self, run: TaskRun) -> None:
         def lookup(index: int, inference: int) -> Prediction | None:
-            if index in run.bad_rows:
-                return run.prediction_of_bad_row(index, inference)
-            location = run.answers.get((index, inference))
-            return visible(journal.read(location), tags) if location else None
+            return self._read(run, index, inference)
 
         self._finish_scoring(run, lambda: score_task(run, lookup, write_predictions=True))
 
@@ -229,6 +260,7 @@ class Engine:
         try:
             run.result = score()
             run.status = "answered" if run.task.evaluator is None else "scored"
+            tell_of_gaps(run, self.spec)
         except FOREIGN_FAILURES as error:
             logger.debug("scoring failed", exc_info=error)
             known = isinstance(error, FlagHarnessError)
@@ -239,13 +271,22 @@ class Engine:
         for line in differences(before, model_record(model)):
             logger.info("%s: since the last run here: %s", run.name, line)
 
-    def _score_again(self, run: TaskRun) -> None:
-        try:
-            lookup = saved_answers(run, self.spec)
-        except FlagHarnessError as error:
-            self._fail(run, str(error))
-            return
-        self._finish_scoring(run, lambda: score_task(run, lookup, write_predictions=False))
+    def _score_saved(self) -> None:
+        """Score what lies in the run directory; judges are asked where they have not said anything yet."""
+        lookups: dict[str, Lookup] = {}
+        for run in self._open_runs():
+            try:
+                lookups[run.name] = saved_answers(run, self.spec)
+            except FlagHarnessError as error:
+                self._fail(run, str(error))
+                continue
+            give_place(run)
+            run.self_judged = warn_of_self_judging(run, run.model_name)
+            open_judges(run)
+        judge_saved(self._open_runs(), lookups, self.spec.quiet)
+        for run in self._open_runs():
+            lookup = lookups[run.name]
+            self._finish_scoring(run, partial(score_task, run, lookup, write_predictions=False))
 
     # --- dry run ----------------------------------------------------------------------------------------------
 
@@ -284,6 +325,7 @@ class Engine:
                 "settings": run.settings,
                 "started_at": self._started_at,
             },
+            "judge": judge_record(run),
             "versions": versions(),
         }
 
@@ -291,8 +333,10 @@ class Engine:
         if any(run.status in ("failed", "stopped") for run in self.runs):
             return EXIT_TASK_FAILED
         for run in self.runs:
-            counts = (run.result or {}).get("counts") or {}
-            if counts.get("answered") != counts.get("total") or counts.get("judge_failures"):
+            result = run.result or {}
+            counts = result.get("counts") or {}
+            judged = result["complete"] if "complete" in result else not counts.get("judge_failures")
+            if counts.get("answered") != counts.get("total") or not judged:
                 return EXIT_UNANSWERED
         return EXIT_OK
 
@@ -300,7 +344,7 @@ class Engine:
         path = self.spec.output_dir / "summary.json"
         before = TaskFolder(self.spec.output_dir, ".").read_json(path) or {}
         tasks = before.get("tasks") if isinstance(before.get("tasks"), dict) else {}
-        mine = {run.name: self._summary_of(run, (tasks or {}).get(run.name) or {}) for run in self.runs}
+        mine = {run.label: self._summary_of(run, (tasks or {}).get(run.label) or {}) for run in self.runs}
         self.summary = {
             "flagharness": __version__,
             "model": self.spec.model.model_name if self.spec.model else before.get("model"),

@@ -9,9 +9,11 @@ import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from flagharness.config import source_digest
+from flagharness.engine._judging import judge_question
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, ScoringError
 from flagharness.evaluator import (
@@ -21,7 +23,9 @@ from flagharness.evaluator import (
     combine,
     count_outcomes,
     headline_block,
+    judge_block,
 )
+from flagharness.judge import Ruling
 from flagharness.model import split_reasoning, tokens_of
 from flagharness.run import (
     UNREADABLE_ANSWER,
@@ -61,10 +65,13 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
     counts: dict[str, int | None] = {**count_outcomes(verdicts)}
     if run.task.evaluator is None or run.task.evaluator.scores_all_at_once:
         counts["parse_failures"] = None  # only the task's own code knows what it could not read
+    if run.chat is not None and run.chat.failures:
+        counts["judge_failures"] = run.chat.failures
     result = {
         **_with_notes(metrics, run, len(scorer.asked_again)),
         "counts": counts,
         "tokens": scorer.tokens,
+        **_paid(run, scorer),
         "partial": run.partial or bool(metrics.get("partial")),
         "rows_in_data": len(run.task.dataset),
         "obtained_by": _provenance(run),
@@ -74,7 +81,7 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
         with _naming_failures(run):
             reports = run.task.evaluator.reports(verdicts, scorer.annotations, result)
         for name, text in reports.items():
-            write_text(run.folder.path / f"{run.name}_{name}", text)
+            write_text(run.folder.path / f"{run.label}_{name}", text)
     return result
 
 
@@ -108,6 +115,12 @@ def _with_notes(metrics: Mapping[str, Any], run: TaskRun, asked_again: int) -> d
     if asked_again:
         result["asked_again_when_unreadable"] = asked_again
         notes.append(f"{asked_again} samples were asked again because no answer could be read")
+    if run.self_judged:
+        notes.append(run.self_judged)
+    if run.chat is not None and run.chat.failures:
+        notes.append(
+            f"{run.chat.failures} judge calls failed; what they count as, the task's own code decided"
+        )
     if size_note := run.size_note():
         notes.append(size_note)
     return {**result, "note": "; ".join(notes)} if notes else result
@@ -131,6 +144,8 @@ class _Scorer:
         self._lookup = lookup
         self.annotations = {question_id: run.task.annotations[question_id] for question_id in run.ids}
         self.tokens = {"prompt": 0, "completion": 0}
+        self.judge_use: dict[str, JudgeUse] = {}
+        """What each judge's verdicts took, by its id."""
         self.asked_again: set[str] = set()
         """Samples that were asked again because an answer could not be read."""
 
@@ -166,7 +181,12 @@ class _Scorer:
         def rows() -> Iterator[dict[str, Any]]:
             for index, (question_id, annotation) in enumerate(self.annotations.items()):
                 predictions = [self._take(index, k) for k in range(run.num_infers)]
-                verdict = evaluator.verdict_on(annotation, predictions)
+                rulings = self._rulings(question_id, predictions)
+                verdict = (
+                    evaluator.verdict_on(annotation, predictions)
+                    if rulings is None
+                    else evaluator.verdict_on(annotation, predictions, rulings)
+                )
                 logger.debug("%s %s: %s (%s)", run.name, question_id, verdict.outcome, verdict.answer)
                 yield {**_row(question_id, predictions), **verdict.to_json()}
                 for kept in (verdict, *verdict.inferences):
@@ -174,7 +194,30 @@ class _Scorer:
                 verdicts.append(verdict)
 
         write_json_list(run.folder.evaluated, rows())
-        return evaluator.aggregate(verdicts, self.annotations), verdicts
+        metrics = evaluator.aggregate(verdicts, self.annotations)
+        if run.panel is not None:
+            family = run.panel.family
+            beside = judge_block(verdicts, run.panel.config.max_failure_rate)
+            metrics = {**metrics, **beside, "judge_prompt_verified": family.prompt_verified}
+        return metrics, verdicts
+
+    def _rulings(
+        self, question_id: str, predictions: Sequence[Prediction | None]
+    ) -> list[Ruling | None] | None:
+        panel = self._run.panel
+        if panel is None:
+            return None
+        rulings: list[Ruling | None] = []
+        for inference, prediction in enumerate(predictions):
+            if prediction is None or not prediction.ok:
+                rulings.append(None)
+                continue
+            ruling = panel.ruling(question_id, inference, judge_question(self._run, question_id, prediction))
+            for opinion in ruling.opinions:
+                if opinion.record is not None:
+                    self.judge_use.setdefault(opinion.judge, JudgeUse()).add(opinion.record)
+            rulings.append(ruling)
+        return rulings
 
     def _all_at_once(self, evaluator: BaseEvaluator) -> tuple[dict[str, Any], list[Verdict]]:
         """Let the task's own code score: every annotation has a row, an unanswered one with an empty answer."""
@@ -183,6 +226,7 @@ class _Scorer:
         per_inference: list[list[Verdict]] = []
         rows: list[dict[str, Any]] = []
         overruled = 0
+        evaluator.llm_evaluator = run.chat
         for inference in range(run.num_infers):
             annotations = {question_id: dict(row) for question_id, row in self.annotations.items()}
             predictions = [self._take(index, inference) for index in range(run.rows)]
@@ -238,7 +282,11 @@ def _call(
     evaluator: BaseEvaluator, annotations: dict[str, dict[str, Any]], records: list[dict[str, Any]]
 ) -> dict[str, Any]:
     score = evaluator.eval_func or evaluator.cal_accuracy
-    result = score(annotations, records)
+    result = (
+        score(annotations, records, evaluator.llm_evaluator)
+        if evaluator.wants_chat
+        else score(annotations, records)
+    )
     if not isinstance(result, Mapping):
         raise TypeError(f"expected a dict of metrics, got {type(result).__name__}")
     return dict(result)
@@ -288,7 +336,61 @@ def _provenance(run: TaskRun) -> dict[str, Any]:
         "num_infers": run.num_infers,
         "reducer": "mean" if run.num_infers > 1 else None,
         "data_digest": run.task.data_digest,
+        "judge": run.panel.describe() if run.panel is not None else None,
     }
+
+
+@dataclass
+class JudgeUse:
+    """What the verdicts of one judge took. ``calls`` counts replies, unreadable ones included."""
+
+    calls: int = 0
+    prompt: int = 0
+    completion: int = 0
+    models: set[str] = field(default_factory=set)
+
+    def add(self, record: Prediction) -> None:
+        """Count one record of the judge's journal."""
+        unread = sum(attempt.get("type") == UNREADABLE_ANSWER for attempt in record.attempts)
+        self.calls += unread + (record.ok or bool(record.answer))
+        tokens = tokens_of(record)
+        self.prompt += tokens["prompt"]
+        self.completion += tokens["completion"]
+        if record.model:
+            self.models.add(record.model)
+
+
+def _paid(run: TaskRun, scorer: _Scorer) -> dict[str, Any]:
+    """Return what model and judges took, apart: tokens, and money where prices are known."""
+    use = scorer.judge_use
+    if run.chat is not None:
+        use = {run.chat.name: JudgeUse()}
+        for record in run.chat.used:
+            use[run.chat.name].add(record)
+    judges = {judge.id: judge for judge in run.judge.judges} if run.judge is not None else {}
+    shown: dict[str, Any] = {}
+    if use:
+        shown["judge_calls"] = {name: each.calls for name, each in use.items()}
+        shown["judge_tokens"] = {
+            name: {"prompt": u.prompt, "completion": u.completion} for name, u in use.items()
+        }
+        shown["judge_models_returned"] = {name: sorted(each.models) for name, each in use.items()}
+    costs = {
+        "model": _cost(scorer.tokens, run.price),
+        **{
+            f"judge {name}": _cost({"prompt": u.prompt, "completion": u.completion}, judges[name].model.price)
+            for name, u in use.items()
+            if name in judges
+        },
+    }
+    known = {who: cost for who, cost in costs.items() if cost is not None}
+    return {**shown, **({"cost": known} if known else {})}
+
+
+def _cost(tokens: Mapping[str, int], price: Mapping[str, float] | None) -> float | None:
+    if price is None:
+        return None
+    return round((tokens["prompt"] * price["input"] + tokens["completion"] * price["output"]) / 1e6, 6)
 
 
 def _own_source(evaluator: BaseEvaluator | None) -> str | None:

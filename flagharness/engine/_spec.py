@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flagharness.config import ModelConfig
+from flagharness.config import JudgeConfig, ModelConfig
 from flagharness.engine._requests import RequestBuilder
+from flagharness.judge import GPT, Panel
 from flagharness.run import Journal, Location, Prediction, TaskFolder
 from flagharness.task import Task
 
@@ -37,6 +38,8 @@ class RunSpec:
     overwrite: bool = False
     skip: bool = False
     skip_bad_rows: bool = False
+    judge: JudgeConfig | None = None
+    """The judge config of the command line; None for that of the task, the stored run or the environment."""
     retry_parse_failures: bool = False
     """Ask again what was answered unreadably; a deviation that the result states."""
     quiet: bool = False
@@ -51,6 +54,15 @@ class TaskRun:
     ids: list[str] = field(default_factory=list)
     """question_id of every sample of this run, in the order of the data."""
     num_infers: int = 1
+    judge: JudgeConfig | None = None
+    panel: Panel | None = None
+    """The judges that decide about this task."""
+    chat: GPT | None = None
+    """The judge as a task's own scoring code asks it."""
+    judge_label: str | None = None
+    """What the files of this run's judges are told apart by, where those of other judges came first."""
+    self_judged: str | None = None
+    """What the result says where a judge is the model that it judges."""
     journal: Journal | None = None
     builder: RequestBuilder | None = None
     answers: dict[tuple[int, int], Location] = field(default_factory=dict)
@@ -67,6 +79,8 @@ class TaskRun:
     started: float | None = None
     finished: float | None = None
     model_name: str | None = None
+    price: Mapping[str, float] | None = None
+    """What a million tokens of the model cost."""
     settings: str | None = None
     """The settings under which the scored answers were given (see Prediction)."""
     last_failure: str | None = None
@@ -80,6 +94,11 @@ class TaskRun:
     @property
     def name(self) -> str:
         return self.task.name
+
+    @property
+    def label(self) -> str:
+        """What the summary calls this task: its name, and the judges where they are not the first ones."""
+        return f"{self.name}@{self.judge_label}" if self.judge_label else self.name
 
     @property
     def rows(self) -> int:

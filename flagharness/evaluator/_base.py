@@ -23,7 +23,21 @@ EXTRACTOR_VERSION = 2
 2: a last line chooses after all options were listed; number words in an answer tag or box; labels in back-ticks.
 """
 
-EvalFunction = Callable[[dict[str, dict[str, Any]], list[dict[str, Any]]], dict[str, Any]]
+_JUDGE_KEYS = (
+    "use_llm_evaluator",
+    "eval_model_name",
+    "base_url",
+    "api_key",
+    "use_cache",
+    "chat_name",
+    "backend",
+    "port",
+    "num_threads",
+)
+"""FlagEvalMM's keys for a judge. The last five have nothing to say here: every verdict is kept, and the judge config
+says how many calls run at a time."""
+
+EvalFunction = Callable[..., dict[str, Any]]
 
 
 @EVALUATORS.register_module()
@@ -64,14 +78,19 @@ class BaseEvaluator:
         self.base_dir = base_dir
         self.bbox_space = "norm1000"
         """The coordinates in which the model states boxes; from the model config."""
+        self._judge_keys = {key: kwargs.pop(key) for key in _JUDGE_KEYS if key in kwargs}
+        self.llm_evaluator: Any = None
+        """The judge that the task's own scoring code asks; set before scoring."""
         for key in kwargs:
             known = ("detailed_keys", "eval_func", "answer_tag", "grader")
             logger.warning(
                 "evaluator %s: nothing reads `%s`.%s", type(self).__name__, key, did_you_mean(key, known)
             )
 
-    needs_judge = False
-    """Whether this evaluator can give no score without a judge."""
+    @property
+    def needs_judge(self) -> bool:
+        """Whether this evaluator can give no score without a judge."""
+        return self.wants_chat
 
     @property
     def judge_families(self) -> Sequence[str]:
@@ -110,12 +129,28 @@ class BaseEvaluator:
             ruling=ruling,
         )
 
+    @property
+    def judge_source(self) -> Mapping[str, Any] | None:
+        """The judge config that the evaluator's own keys give, in FlagEvalMM's words; None if they give none."""
+        keys = self._judge_keys
+        given = {"model_name": keys.get("eval_model_name"), "base_url": keys.get("base_url")}
+        if not all(given.values()):
+            return None
+        return {**given, **({"key": keys["api_key"]} if keys.get("api_key") else {})}
+
+    @property
+    def wants_chat(self) -> bool:
+        """Whether the task's own scoring code asks a judge itself."""
+        return self.scores_all_at_once and bool(self._judge_keys.get("use_llm_evaluator"))
+
     def use_family(self, name: str) -> None:
         """Take note of the judge family that decides in this run."""
 
     def take_judge_options(self, options: Mapping[str, Any]) -> None:
         """Take the keys of the judge config that are not ours."""
         for key in options:
+            if key == "score_mode":  # of the grounding benchmarks
+                continue
             logger.warning("evaluator %s: nothing reads `%s` of the judge config.", type(self).__name__, key)
 
     @property

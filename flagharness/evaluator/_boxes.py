@@ -118,6 +118,7 @@ class BoxEvaluator(BaseEvaluator):
         self.count_errors = bool(count_errors)
         self.class_agnostic = bool(class_agnostic)
         self.score_mode = score_mode
+        self._has_detections = isinstance(detections_dir, str)
         self._detections = Path(base_dir or ".", Path(detections_dir or ".").expanduser())
         self._package = PACKAGES[protocol, ap_engine]
 
@@ -213,6 +214,16 @@ class BoxEvaluator(BaseEvaluator):
     def _shown(self, found: Detection) -> dict[str, Any]:
         shown = {"bbox": [round(value, 2) for value in found.bbox], "label": found.category}
         return shown if self.score_mode == "constant" else {**shown, "score": found.score}
+
+    def take_judge_options(self, options: Mapping[str, Any]) -> None:
+        mode = options.get("score_mode", self.score_mode)
+        _check_choice("score_mode", mode, SCORE_MODES)
+        if mode == "original" and not self._has_detections:
+            raise ConfigError(
+                "score_mode 'original' takes evaluator.detections_dir, the folder of the detections."
+            )
+        self.score_mode = mode
+        super().take_judge_options(options)
 
     def verdict_on(
         self,

@@ -40,8 +40,6 @@ class JudgedEvaluator(BaseEvaluator):
         allowed: Families that ``judge_prompt`` may name instead. Without any, the benchmark's own is fixed.
     """
 
-    needs_judge = True
-
     def __init__(self, judge: str, allowed: Sequence[str] = (), **options: Any) -> None:
         super().__init__(**options)
         self.judge = judge
@@ -56,6 +54,10 @@ class JudgedEvaluator(BaseEvaluator):
     @property
     def judge_families(self) -> Sequence[str]:
         return self._families
+
+    @property
+    def needs_judge(self) -> bool:
+        return True
 
     def use_family(self, name: str) -> None:
         self.judge = name

@@ -1,5 +1,6 @@
 """Judges: models that decide whether an answer is right - what they are asked, how they are read, what they said."""
 
+from flagharness.judge._chat import GPT, ApiResponse, ApiUsage
 from flagharness.judge._families import FAMILIES
 from flagharness.judge._family import GRADES, JudgeFamily, Reading
 from flagharness.judge._panel import Panel, opinion_of
@@ -9,9 +10,12 @@ from flagharness.judge._ruling import OPEN_STATUSES, STATUSES, Opinion, Ruling, 
 
 __all__ = [
     "FAMILIES",
+    "GPT",
     "GRADES",
     "OPEN_STATUSES",
     "STATUSES",
+    "ApiResponse",
+    "ApiUsage",
     "JudgeFamily",
     "JudgeQuestion",
     "Opinion",

@@ -24,18 +24,31 @@ class Panel:
     calls that failed are kept in the journal too, but never served.
     """
 
-    def __init__(self, family: JudgeFamily, config: JudgeConfig, folder: Path) -> None:
+    def __init__(self, family: JudgeFamily, config: JudgeConfig) -> None:
         self.family = family
         self.config = config
-        self._journals = {judge.id: Journal(folder / judge.id) for judge in config.judges}
+        self._journals: dict[str, Journal] = {}
         self._settings = {judge.id: self._settings_of(judge) for judge in config.judges}
         self.not_asked: dict[str, str] = {}
         """Why a judge was not asked any more, by its id."""
+
+    def open(self, folder: Path) -> None:
+        """Read what the judges have said before.
+
+        Args:
+            folder: Where each judge has a folder of its own.
+        """
+        self._journals = {judge.id: Journal(folder / judge.id) for judge in self.config.judges}
 
     def close(self) -> None:
         """Close the journals; safe to call twice."""
         for journal in self._journals.values():
             journal.close()
+
+    @property
+    def label(self) -> str:
+        """What the results of these judges are told apart by: who judges, and in which family."""
+        return f"{self.config.label}.{self.family.name}"
 
     @property
     def digest(self) -> str:
@@ -118,6 +131,7 @@ class Panel:
             "version": family.version,
             "prompt_sha256": family.prompt_sha256,
             "origin": family.origin,
+            "label": self.label,
             "digest": self.digest,
             "models": [
                 {
@@ -126,7 +140,6 @@ class Panel:
                     "model": judge.model.model_name,
                     "api_base": judge.base,
                     "sampling": self._sampling(judge),
-                    "prompt_settings": self._settings[judge.id],
                 }
                 for judge in self.config.judges
             ],

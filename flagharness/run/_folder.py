@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +22,22 @@ class TaskFolder:
     """The files of one task inside a run directory."""
 
     def __init__(self, output_dir: Path, task_name: str) -> None:
+        self._name = task_name
         self.path = output_dir / task_name
+        self.judge = self.path / "judge"
         self.items = self.path / "items"
         self.config = self.path / f"{task_name}_config.json"
         self.predictions = self.path / f"{task_name}.json"
         self.evaluated = self.path / f"{task_name}_evaluated.json"
         self.result = self.path / f"{task_name}_result.json"
         self.dry_run = self.path / "dry_run"
+
+    def of_judge(self, label: str) -> TaskFolder:
+        """Return the folder with the scored files of another judge than the first, beside those of the first."""
+        other = copy.copy(self)
+        other.evaluated = self.path / f"{self._name}_evaluated.{label}.json"
+        other.result = self.path / f"{self._name}_result.{label}.json"
+        return other
 
     def read_json(self, path: Path) -> dict[str, Any] | None:
         """Return a JSON object of this run, or None when the file is missing or unreadable."""

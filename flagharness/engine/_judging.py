@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 STOP_AFTER_FAILURES = 10
 """Judge calls that fail one after the other, retries and all, before this judge is not asked any more."""
-PREPARERS = 2
-
 Read = Callable[[TaskRun, int, int], "Prediction | None"]
 """Returns the prediction for (run, sample index, inference)."""
 
@@ -88,7 +86,7 @@ class JudgePool:
                     client = await self._exits.enter_async_context(EndpointClient(judge.model, wait=_wait))
                     self._seats[id(judge)] = _Seat(judge, client)
                 self._seats[id(judge)].panels.append(run.panel)
-        self._workers = [asyncio.create_task(self._prepare()) for _ in range(PREPARERS if self._runs else 0)]
+        self._workers = [asyncio.create_task(self._prepare())] if self._runs else []
         for seat in self._seats.values():
             self._workers += [
                 asyncio.create_task(self._work(seat)) for _ in range(seat.judge.model.num_workers)
@@ -166,7 +164,8 @@ class JudgePool:
                 self._less(job.run)
 
     def _note(self, seat: _Seat, job: _Job, fault: Fault | None) -> None:
-        logger.debug("%s %s: judge %s: %s", job.run.name, job.question_id, seat.judge.id, fault or "answered")
+        said = "answered" if fault is None else explain(fault, seat.judge)
+        logger.debug("%s %s: judge %s: %s", job.run.name, job.question_id, seat.judge.id, said)
         if fault is None:
             seat.failures_in_a_row = 0
             return

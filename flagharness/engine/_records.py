@@ -28,6 +28,8 @@ RECORDED_PACKAGES = (
     "openai",
     "orjson",
 )
+OF_JUDGES = ("accuracy_judged", "range", "complete", "judge_tokens", "cost")
+"""What the summary takes over of a result where there is such a thing."""
 NO_MATTER_FOR_ANSWERS = frozenset(
     (
         "api_key",
@@ -119,6 +121,7 @@ def task_summary(run: TaskRun) -> dict[str, Any]:
         "counts": result.get("counts"),
         "partial": result.get("partial"),
         "tokens": result.get("tokens"),
+        **{key: result[key] for key in OF_JUDGES if key in result},
         "requests": {"asked": run.asked, "kept": run.kept, "retries": run.retries},
         "time_s": seconds,
     }

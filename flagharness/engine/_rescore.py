@@ -66,6 +66,8 @@ def saved_answers(run: TaskRun, spec: RunSpec) -> Lookup:
         tell_evaluator(run, answered_by.get("answer_tag"), answered_by.get("bbox_space"))
     run.journal = Journal(run.folder.items)
     run.model_name, run.settings = answered_by.get("model_name"), about.get("settings")
+    price = spec.model.price if spec.model else answered_by.get("price")
+    run.price = price if isinstance(price, Mapping) else None
     saved = SavedPredictions(run.folder, run.journal, run.settings)
     if not len(saved):
         raise DataError(f"nothing to score: no predictions in {run.folder.path}.")

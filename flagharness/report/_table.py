@@ -68,6 +68,13 @@ def _note(task: Mapping[str, Any]) -> str:
         notes.append(
             f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them"
         )
+    unjudged = counts.get("judge_failures") or 0
+    if unjudged and task.get("accuracy_judged") is not None:
+        low, high = task["range"]
+        notes.append(
+            f"{unjudged} of {total} samples have no judge's verdict; of those judged {task['accuracy_judged']:.2f} % "
+            f"are right, and the score lies between {low:.2f} and {high:.2f}"
+        )
     if total and truncated > 0.05 * total:
         notes.append(f"{truncated} of {total} answers were cut off by the token limit; raise max_tokens")
     return "; ".join(notes)
@@ -88,6 +95,12 @@ def dry_run_table(runs: Sequence[TaskRun], volumes: Mapping[str, Any], spec: Run
             (run.name, str(run.rows), str(requests), str(volume.images), _thousands(volume.bytes), place)
         )
     notes = [f"{run.name}: {note}" for run in runs if (note := _size_note(run))]
+    for run in runs:
+        if run.panel is not None and run.status != "failed":
+            judges = run.panel.config.judges
+            calls = (run.rows - len(run.bad_rows)) * run.num_infers * len(judges)
+            who = ", ".join(judge.id for judge in judges)
+            notes.append(f"{run.name}: up to {calls} judge calls to {who} (family {run.panel.family.name})")
     return "\n".join([align([header, *rows]), *notes, "Nothing was sent."])
 
 

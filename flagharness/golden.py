@@ -156,6 +156,8 @@ def _verdict(evaluator: BaseEvaluator, family: JudgeFamily | None, sample: Golde
     if family is None or not sample.prediction.ok:
         return evaluator.verdict_on(sample.row, [sample.prediction])
     question = evaluator.judge_question(sample.row, family.seen(sample.prediction.answer))
+    if question is None:
+        return evaluator.verdict_on(sample.row, [sample.prediction])
     ruling = decided_by_rule(family, question)
     if ruling is None:
         if sample.judge_reply is _ABSENT:

@@ -118,7 +118,7 @@ def _waiting(run: TaskRun, lookup: Lookup) -> list[tuple[int, int]]:
             prediction = lookup(index, inference)
             if prediction is not None and prediction.ok:
                 question = judge_question(run, question_id, prediction)
-                if run.panel.missing(question_id, inference, question):
+                if question is not None and run.panel.missing(question_id, inference, question):
                     found.append((index, inference))
     return found
 

@@ -24,8 +24,8 @@ Read = Callable[[TaskRun, int, int], "Prediction | None"]
 """Returns the prediction for (run, sample index, inference)."""
 
 
-def judge_question(run: TaskRun, question_id: str, prediction: Prediction) -> JudgeQuestion:
-    """Return what the judges of a task are asked about an answer."""
+def judge_question(run: TaskRun, question_id: str, prediction: Prediction) -> JudgeQuestion | None:
+    """Return what the judges of a task are asked about an answer; None where a rule scores it."""
     assert run.task.evaluator is not None
     assert run.panel is not None
     seen = run.panel.family.seen(prediction.answer)
@@ -135,6 +135,8 @@ class JudgePool:
         assert run.panel is not None
         question_id = run.ids[index]
         question = judge_question(run, question_id, prediction)
+        if question is None:
+            return
         job = _Job(run, question_id, inference, question)
         missing = run.panel.missing(question_id, inference, question)
         if missing:

@@ -209,10 +209,12 @@ class _Scorer:
             return None
         rulings: list[Ruling | None] = []
         for inference, prediction in enumerate(predictions):
-            if prediction is None or not prediction.ok:
+            answered = prediction is not None and prediction.ok
+            question = judge_question(self._run, question_id, prediction) if prediction and answered else None
+            if question is None:
                 rulings.append(None)
                 continue
-            ruling = panel.ruling(question_id, inference, judge_question(self._run, question_id, prediction))
+            ruling = panel.ruling(question_id, inference, question)
             for opinion in ruling.opinions:
                 if opinion.record is not None:
                     self.judge_use.setdefault(opinion.judge, JudgeUse()).add(opinion.record)

@@ -97,8 +97,8 @@ class BaseEvaluator:
         """The judge families that may decide for this evaluator, its own first; none if it never asks a judge."""
         return (self.grader,) if self.grader else ()
 
-    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion:
-        """Return what a judge is asked about an answer. Pure.
+    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion | None:
+        """Return what a judge is asked about an answer; None where a rule scores it. Pure.
 
         Args:
             answer: The part of the reply that the judge family looks at.

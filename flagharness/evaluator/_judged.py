@@ -12,6 +12,7 @@ from flagharness.evaluator._tally import accuracy_block, breakdown, headline_blo
 from flagharness.evaluator._verdict import NOT_JUDGED, Verdict, combine
 from flagharness.judge import FAMILIES, JudgeQuestion, accepted_texts, reference_text
 from flagharness.metric import answers_match
+from flagharness.prompt import option_labels
 from flagharness.registry import EVALUATORS
 from flagharness.run import Prediction
 
@@ -78,8 +79,12 @@ class JudgedEvaluator(BaseEvaluator):
     def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion:
         answers, mode = _answers(annotation) or [""], annotation.get("answer_mode", "any")
         items = annotation.get("checklist") or []
+        options = annotation.get("options") or []
+        listed = "".join(
+            f"\n{label}. {text}" for label, text in zip(option_labels(len(options)), options, strict=True)
+        )
         return JudgeQuestion(
-            question=str(annotation.get("judge_question") or annotation.get("question") or ""),
+            question=str(annotation.get("judge_question") or annotation.get("question") or "") + listed,
             reference=reference_text(answers, mode),
             answer=answer,
             accepted=accepted_texts(answers, mode),

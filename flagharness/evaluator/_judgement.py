@@ -24,9 +24,7 @@ def judge_block(verdicts: Sequence[Verdict], max_failure_rate: float) -> dict[st
     waiting = [verdict.question_id for verdict in verdicts if _outcomes(verdict) & UNDECIDED]
     judged = [v for v in verdicts if not _outcomes(v) & (UNDECIDED | NO_ANSWER)]
     right = sum(float(verdict.correct) for verdict in judged)
-    statuses = Counter(
-        each.ruling.status if each.ruling else "model_failed" for v in verdicts for each in _each(v)
-    )
+    statuses = Counter(_status(each) for verdict in verdicts for each in _each(verdict))
     return {
         "accuracy_judged": round(100 * right / len(judged), 2) if judged else None,
         "judged": len(judged),
@@ -108,6 +106,12 @@ def _between_judges(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 def _each(verdict: Verdict) -> Sequence[Verdict]:
     return verdict.inferences or [verdict]
+
+
+def _status(verdict: Verdict) -> str:
+    if verdict.ruling is not None:
+        return verdict.ruling.status
+    return "model_failed" if verdict.outcome in NO_ANSWER else "skipped_rule"
 
 
 def _outcomes(verdict: Verdict) -> set[str]:

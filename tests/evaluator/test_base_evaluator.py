@@ -248,10 +248,10 @@ def test_an_evaluator_with_scoring_of_its_own_decides_for_itself() -> None:
 
 
 def test_unread_options_are_warned_of_with_the_nearest_known_name(caplog: pytest.LogCaptureFixture) -> None:
-    BaseEvaluator(detailed_key=["a"], use_llm_evaluator=True)
+    BaseEvaluator(detailed_key=["a"], is_clean=True)
     assert caplog.messages == [
         "evaluator BaseEvaluator: nothing reads `detailed_key`. Did you mean 'detailed_keys'?",
-        "evaluator BaseEvaluator: nothing reads `use_llm_evaluator`.",
+        "evaluator BaseEvaluator: nothing reads `is_clean`.",
     ]
 
 

@@ -9,10 +9,10 @@ import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from flagharness.config import source_digest
+from flagharness.engine._cost import JudgeUse, paid
 from flagharness.engine._judging import judge_question
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, ScoringError
@@ -71,7 +71,7 @@ def score_task(run: TaskRun, lookup: Lookup, *, write_predictions: bool) -> dict
         **_with_notes(metrics, run, len(scorer.asked_again)),
         "counts": counts,
         "tokens": scorer.tokens,
-        **_paid(run, scorer),
+        **paid(run, scorer.tokens, scorer.judge_use),
         "partial": run.partial or bool(metrics.get("partial")),
         "rows_in_data": len(run.task.dataset),
         "obtained_by": _provenance(run),
@@ -340,59 +340,6 @@ def _provenance(run: TaskRun) -> dict[str, Any]:
         "data_digest": run.task.data_digest,
         "judge": run.panel.describe() if run.panel is not None else None,
     }
-
-
-@dataclass
-class JudgeUse:
-    """What the verdicts of one judge took. ``calls`` counts replies, unreadable ones included."""
-
-    calls: int = 0
-    prompt: int = 0
-    completion: int = 0
-    models: set[str] = field(default_factory=set)
-
-    def add(self, record: Prediction) -> None:
-        """Count one record of the judge's journal."""
-        unread = sum(attempt.get("type") == UNREADABLE_ANSWER for attempt in record.attempts)
-        self.calls += unread + (record.ok or bool(record.answer))
-        tokens = tokens_of(record)
-        self.prompt += tokens["prompt"]
-        self.completion += tokens["completion"]
-        if record.model:
-            self.models.add(record.model)
-
-
-def _paid(run: TaskRun, scorer: _Scorer) -> dict[str, Any]:
-    """Return what model and judges took, apart: tokens, and money where prices are known."""
-    use = scorer.judge_use
-    if run.chat is not None:
-        use = {run.chat.name: JudgeUse()}
-        for record in run.chat.used:
-            use[run.chat.name].add(record)
-    judges = {judge.id: judge for judge in run.judge.judges} if run.judge is not None else {}
-    shown: dict[str, Any] = {}
-    if use:
-        shown["judge_calls"] = {name: each.calls for name, each in use.items()}
-        shown["judge_tokens"] = {
-            name: {"prompt": u.prompt, "completion": u.completion} for name, u in use.items()
-        }
-        shown["judge_models_returned"] = {name: sorted(each.models) for name, each in use.items()}
-    costs = {
-        "model": _cost(scorer.tokens, run.price),
-        **{
-            f"judge {name}": _cost({"prompt": u.prompt, "completion": u.completion}, judges[name].model.price)
-            for name, u in use.items()
-            if name in judges
-        },
-    }
-    known = {who: cost for who, cost in costs.items() if cost is not None}
-    return {**shown, **({"cost": known} if known else {})}
-
-
-def _cost(tokens: Mapping[str, int], price: Mapping[str, float] | None) -> float | None:
-    if price is None:
-        return None
-    return round((tokens["prompt"] * price["input"] + tokens["completion"] * price["output"]) / 1e6, 6)
 
 
 def _own_source(evaluator: BaseEvaluator | None) -> str | None:

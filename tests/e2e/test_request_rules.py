@@ -187,12 +187,12 @@ def test_answers_that_wait_for_a_judge_are_no_wrong_answers(
         for n in range(3)
     ]
     endpoint.script = lambda call: ["0", "three", ""][call.asked]
-    task = make_task(rows, evaluator={"type": "JudgedEvaluator", "judge": "plain"})
+    task = make_task(rows, evaluator={"type": "JudgedEvaluator", "judge": "binary"})
     ran = run_here("--tasks", task.config, "--cfg", make_model(max_retries=0), "--output-dir", out)
     assert ran.returncode == 3
     assert "takes a judge" in ran.stderr
     result = files_of().result
     assert (result["accuracy"], result["exact_match"]) == (None, 33.33)
     assert files_of().counts["judge_failures"] == 2
-    assert "no score: it takes a judge (plain)" in result["note"]
+    assert "no score: it takes a judge (binary)" in result["note"]
     assert files_of().summary["score"] is None

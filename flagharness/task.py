@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flagharness.config import TaskConfig, TaskModules, load_task_config, snapshot
+from flagharness.config import TaskConfig, TaskModules, load_task_config, recorded_judge, snapshot
 from flagharness.data import (
     DataInUse,
     Preparation,
@@ -232,12 +232,13 @@ class Task:
 
     def describe(self) -> dict[str, Any]:
         """Return the resolved task configuration as JSON data, for the run's record."""
+        judge = self.config.judge
         return {
             "path": str(self.config.path),
             "name": self.name,
             "dataset": snapshot(self.config.dataset),
             "evaluator": snapshot(self.config.evaluator),
-            "judge": snapshot(self.config.judge),
+            "judge": recorded_judge(judge) if isinstance(judge, dict) else judge,
             "request": dataclasses.asdict(self.config.request),
             "meta": snapshot(self.config.meta),
         }

@@ -7,6 +7,7 @@ from flagharness.config._judge import (
     JudgeModel,
     default_judge_config,
     load_judge_config,
+    recorded_judge,
 )
 from flagharness.config._meta import META_KEYS, read_meta
 from flagharness.config._model import ModelConfig, load_model_config
@@ -36,6 +37,7 @@ __all__ = [
     "load_task_config",
     "place_of",
     "read_meta",
+    "recorded_judge",
     "snapshot",
     "source_digest",
 ]

@@ -227,7 +227,7 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> JudgeConfig:
         prompt_text=_prompt_text(shared.take("prompt_file", str, "a file"), folder, where),
         ask_again=shared.number("ask_again", 0, 1, maximum=20),
         max_failure_rate=shared.number("max_failure_rate", 0, 0.0, (int, float), maximum=1),
-        source=_recorded(raw, where),
+        source=recorded_judge(raw, where),
         where=where,
     )
     for key in shared.rest:
@@ -347,7 +347,8 @@ def _prompt_text(file: str | None, folder: Path, where: str) -> str | None:
         raise ConfigError(f"{where}: prompt_file {file}: cannot be read: {error}") from error
 
 
-def _recorded(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
+def recorded_judge(raw: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Return a judge config as it can be stored: placeholders unresolved, literal secrets removed."""
     shown = without_secrets(raw, ("api_base", "base_url"))
     if isinstance(raw.get("judges"), list):
         shown["judges"] = [without_secrets(each, ("api_base", "base_url")) for each in raw["judges"]]

@@ -20,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 STOP_AFTER_FAILURES = 10
 """Judge calls that fail one after the other, retries and all, before this judge is not asked any more."""
+GRACE_S = 10.0
+"""How long calls on their way are waited for when a run is interrupted."""
+
 Read = Callable[[TaskRun, int, int], "Prediction | None"]
 """Returns the prediction for (run, sample index, inference)."""
 
@@ -74,7 +77,10 @@ class JudgePool:
         for event in self._idle.values():
             event.set()
         self._answers: asyncio.Queue[tuple[TaskRun, int, int]] = asyncio.Queue()
-        self._stopping = False
+        self._stopped = asyncio.Event()
+        self._busy = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
     async def __aenter__(self) -> JudgePool:
         self._exits = AsyncExitStack()
@@ -83,7 +89,9 @@ class JudgePool:
             assert run.panel is not None
             for judge in run.panel.config.judges:
                 if id(judge) not in self._seats:
-                    client = await self._exits.enter_async_context(EndpointClient(judge.model, wait=_wait))
+                    client = await self._exits.enter_async_context(
+                        EndpointClient(judge.model, wait=self._wait)
+                    )
                     self._seats[id(judge)] = _Seat(judge, client)
                 self._seats[id(judge)].panels.append(run.panel)
         self._workers = [asyncio.create_task(self._prepare())] if self._runs else []
@@ -94,6 +102,8 @@ class JudgePool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._busy:
+            await asyncio.wait({asyncio.create_task(self._quiet.wait())}, timeout=GRACE_S)
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
@@ -101,7 +111,7 @@ class JudgePool:
 
     def submit(self, run: TaskRun, index: int, inference: int) -> None:
         """Have an answer judged; one that was judged before costs nothing."""
-        if run.panel is None or self._stopping:
+        if run.panel is None or self._stopped.is_set():
             return
         self._more(run)
         self._answers.put_nowait((run, index, inference))
@@ -110,11 +120,11 @@ class JudgePool:
         """Wait until everything submitted for a task was judged; False when the pool was stopped before."""
         if run.panel is not None:
             await self._idle[run.name].wait()
-        return not self._stopping
+        return not self._stopped.is_set()
 
     def stop(self) -> None:
-        """Ask nothing more; calls on their way are dropped with the pool."""
-        self._stopping = True
+        """Ask nothing more; calls on their way are waited for a moment, as they are paid for."""
+        self._stopped.set()
         for event in self._idle.values():
             event.set()
 
@@ -151,12 +161,8 @@ class JudgePool:
         while True:
             job = await seat.queue.get()
             try:
-                if seat.stopped is None and not self._stopping:
-                    assert job.run.panel is not None
-                    fault = await job.run.panel.ask(
-                        seat.judge, seat.client, job.question_id, job.inference, job.question
-                    )
-                    self._note(seat, job, fault)
+                if seat.stopped is None and not self._stopped.is_set():
+                    self._note(seat, job, await self._ask(seat, job))
             except (
                 FOREIGN_FAILURES
             ) as error:  # a full disk, or a mistake of ours: the run and its answers go on
@@ -164,6 +170,27 @@ class JudgePool:
                 self._stop_seat(seat, f"{type(error).__name__}: {error}")
             finally:
                 self._less(job.run)
+
+    async def _ask(self, seat: _Seat, job: _Job) -> Fault | None:
+        assert job.run.panel is not None
+        self._busy += 1
+        self._quiet.clear()
+        try:
+            return await job.run.panel.ask(
+                seat.judge, seat.client, job.question_id, job.inference, job.question
+            )
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._quiet.set()
+
+    async def _wait(self, fault: Fault, seconds: float) -> None:
+        """Wait before another try; a pool that stops does not wait."""
+        try:
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+        except asyncio.TimeoutError:
+            return
+        raise asyncio.CancelledError
 
     def _note(self, seat: _Seat, job: _Job, fault: Fault | None) -> None:
         said = "answered" if fault is None else explain(fault, seat.judge)

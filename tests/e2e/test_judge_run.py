@@ -490,3 +490,25 @@ def test_a_task_may_bring_its_own_judge(
     assert run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out).returncode == 0
     assert judge_endpoint.calls[-1].body["model"] == "of-the-task"
     assert files_of().result["accuracy"] == 100.0
+
+
+def test_a_key_in_a_task_config_is_in_no_file(
+    run_here: Callable[..., Any],
+    make_task: Callable[..., Any],
+    make_model: Callable[..., Path],
+    judge_endpoint: Any,
+    out: Path,
+) -> None:
+    keys = {
+        "model_name": "x",
+        "api_base": f"{judge_endpoint.url}/chat/completions",
+        "key": "sk-of-the-task-789",
+    }
+    task = make_task(
+        [row(0)], evaluator={"type": "JudgedEvaluator", "judge": "binary"}, top=f"judge = {keys!r}"
+    )
+    judge_endpoint.script = lambda call: "verdict: correct"
+    ran = run_here("--tasks", task.config, "--cfg", make_model(), "--output-dir", out, "--debug")
+    assert judge_endpoint.calls[-1].headers["Authorization"] == "Bearer sk-of-the-task-789"
+    written = "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
+    assert "sk-of-the-task-789" not in written + ran.output

@@ -12,6 +12,7 @@ from flagharness.engine._progress import Progress
 from flagharness.engine._records import judge_digest
 from flagharness.engine._score import Lookup
 from flagharness.engine._spec import RunSpec, TaskRun
+from flagharness.errors import ConfigError
 from flagharness.judge import GPT
 from flagharness.run import Prediction
 
@@ -88,6 +89,11 @@ def judge_saved(runs: Sequence[TaskRun], lookups: Mapping[str, Lookup], quiet: b
     if not asked:
         return
     for run in asked:
+        if run.judge_lacks_key:
+            raise ConfigError(
+                f"{run.name}: {len(waiting[run.name])} answers have no verdict, and the judge's key is not stored with "
+                f"the run: give its --judge-config again."
+            )
         logger.info("%s: %d answers go to the judge.", run.name, len(waiting[run.name]))
 
     def read(run: TaskRun, index: int, inference: int) -> Prediction | None:

@@ -75,7 +75,7 @@ def _config_of(run: TaskRun, spec: RunSpec) -> JudgeConfig | None:
     assert evaluator is not None
     stored = run.folder.read_json(run.folder.config) or {} if spec.without_infer else {}
     if isinstance(stored.get("judge"), dict):
-        return _stored_config(stored["judge"], run.name)
+        return _stored_config(stored["judge"], run)
     if task.config.judge is not None:
         return load_judge_config(task.config.judge, task.folder)
     if evaluator.judge_source is not None:
@@ -83,18 +83,28 @@ def _config_of(run: TaskRun, spec: RunSpec) -> JudgeConfig | None:
     return default_judge_config() if evaluator.needs_judge else None
 
 
-def _stored_config(stored: Mapping[str, Any], name: str) -> JudgeConfig:
-    """Read the judge config of a run again. A literal key is not stored: it takes a new file to ask once more."""
-    lacking = stored.get("key") == REMOVED or any(j.get("key") == REMOVED for j in stored.get("judges") or [])
-    if lacking:
-        logger.info(
-            "%s: the judge's key is not stored with the run; where verdicts are missing, give --judge-config.",
-            name,
-        )
+def _stored_config(stored: Mapping[str, Any], run: TaskRun) -> JudgeConfig:
+    """Read the judge config of a run again; a literal key was not stored with it."""
+    run.judge_lacks_key = any(_lacks_key(part) for part in (stored, *(stored.get("judges") or ())))
+    known = {**_without_removed(stored)}
+    if stored.get("judges"):
+        known["judges"] = [_without_removed(judge) for judge in stored["judges"]]
     try:
-        return load_judge_config(stored)
+        return load_judge_config(known)
     except ConfigError as error:
-        raise ConfigError(f"{name}: the judge config stored with the run: {error}") from error
+        raise ConfigError(f"{run.name}: the judge config stored with the run: {error}") from error
+
+
+def _lacks_key(stored: Mapping[str, Any]) -> bool:
+    return stored.get("key") == REMOVED or REMOVED in (stored.get("extra_headers") or {}).values()
+
+
+def _without_removed(stored: Mapping[str, Any]) -> dict[str, Any]:
+    headers = {name: value for name, value in (stored.get("extra_headers") or {}).items() if value != REMOVED}
+    return {
+        **{key: value for key, value in stored.items() if value != REMOVED and key != "extra_headers"},
+        **({"extra_headers": headers} if headers else {}),
+    }
 
 
 def _family(evaluator: BaseEvaluator, config: JudgeConfig, name: str) -> JudgeFamily:

@@ -55,6 +55,8 @@ class TaskRun:
     """question_id of every sample of this run, in the order of the data."""
     num_infers: int = 1
     judge: JudgeConfig | None = None
+    judge_lacks_key: bool = False
+    """Whether the judge config was read from the run's record, in which no literal key stands."""
     panel: Panel | None = None
     """The judges that decide about this task."""
     chat: GPT | None = None

@@ -512,3 +512,20 @@ def test_a_key_in_a_task_config_is_in_no_file(
     assert judge_endpoint.calls[-1].headers["Authorization"] == "Bearer sk-of-the-task-789"
     written = "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
     assert "sk-of-the-task-789" not in written + ran.output
+
+
+def test_a_key_that_is_not_stored_has_to_be_given_again(judged: Any, judge_endpoint: Any) -> None:
+    judged.verdicts(lambda number: judge_endpoint.fails(400) if number == 0 else "correct: yes")
+    judge = judged.make_judge(key="sk-only-in-the-file")
+    assert judged.run(judge=judge).returncode == 3
+    judge_endpoint.forget()
+    refused = judged.run("--without-infer", cfg=False, judge=None)
+    assert refused.returncode == 2
+    assert "1 answers have no verdict, and the judge's key is not stored with the run" in refused.stderr
+    assert judge_endpoint.calls == []
+    judged.verdicts(lambda number: "correct: yes")
+    assert judged.run("--without-infer", cfg=False, judge=judge).returncode == 0
+    assert judged.asked_about() == [0]
+    assert (
+        judged.run("--without-infer", cfg=False, judge=None).returncode == 0
+    )  # nothing left that takes a key

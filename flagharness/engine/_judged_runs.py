@@ -91,8 +91,8 @@ def judge_saved(runs: Sequence[TaskRun], lookups: Mapping[str, Lookup], quiet: b
     for run in asked:
         if run.judge_lacks_key:
             raise ConfigError(
-                f"{run.name}: {len(waiting[run.name])} answers have no verdict, and the judge's key is not stored with "
-                f"the run: give its --judge-config again."
+                f"{run.name}: {len(waiting[run.name])} answers have no verdict, and the judge's key is not stored "
+                f"with the run: give its --judge-config again."
             )
         logger.info("%s: %d answers go to the judge.", run.name, len(waiting[run.name]))
 

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 STOP_AFTER_FAILURES = 10
 """Judge calls that fail one after the other, retries and all, before this judge is not asked any more."""
+BATCH = 256
+"""So many answers at a time are looked through for what their judges have said already."""
 GRACE_S = 10.0
 """How long calls on their way are waited for when a run is interrupted."""
 
@@ -129,14 +131,21 @@ class JudgePool:
             event.set()
 
     async def _prepare(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
-            run, index, inference = await self._answers.get()
+            batch = [await self._answers.get()]
+            while len(batch) < BATCH and not self._answers.empty():
+                batch.append(self._answers.get_nowait())
+            await asyncio.to_thread(self._queue_all, batch, loop)
+            for run, _, _ in batch:
+                self._less(run)
+
+    def _queue_all(self, batch: Sequence[tuple[TaskRun, int, int]], loop: asyncio.AbstractEventLoop) -> None:
+        for run, index, inference in batch:
             try:
-                await asyncio.to_thread(self._queue, run, index, inference, asyncio.get_running_loop())
+                self._queue(run, index, inference, loop)
             except FOREIGN_FAILURES as error:  # of the task's own code; scoring meets it again and says so
                 logger.debug("%s: cannot be put to a judge", run.name, exc_info=error)
-            finally:
-                self._less(run)
 
     def _queue(self, run: TaskRun, index: int, inference: int, loop: asyncio.AbstractEventLoop) -> None:
         prediction = self._read(run, index, inference)

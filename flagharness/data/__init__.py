@@ -14,7 +14,7 @@ from flagharness.data._benchmark_manifest import (
 )
 from flagharness.data._benchmark_rows import process_manifest
 from flagharness.data._box_table import image_size, process_box_table
-from flagharness.data._cells import decrypt, sample_positions, texts_of
+from flagharness.data._cells import decrypt, sample_positions, short_answer_row, texts_of, verl_row
 from flagharness.data._coco_file import CocoFile, read_coco
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, read_dropped, write_dropped
@@ -74,9 +74,11 @@ __all__ = [
     "read_tsv",
     "resolve_source",
     "sample_positions",
+    "short_answer_row",
     "split_folder",
     "store_images",
     "texts_of",
+    "verl_row",
     "write_annotations",
     "write_dropped",
     "write_json",

@@ -1,15 +1,19 @@
-"""What the cells of published tables need beside pictures: encrypted texts, lists of answers, fixed subsets."""
+"""What the cells of published tables need beside pictures: encrypted texts, answers of every form, fixed subsets."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
+import re
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
 from flagharness.data._image_rows import parse_list
 from flagharness.errors import ConfigError
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
 
 
 def decrypt(cell: str, passphrase: str) -> str:
@@ -53,6 +57,64 @@ def texts_of(cell: Any) -> list[str]:
             if text.strip()
         ]
     return [str(cell)]
+
+
+def verl_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of a parquet file in the form of veRL (a prompt, pictures and a reward) with a table's columns.
+
+    Any other row is returned as it is.
+    """
+    if "reward_model" not in row:
+        return row
+    reward = row["reward_model"]
+    return {
+        "images": row["images"],
+        "question": row["prompt"][0]["content"].removeprefix("<image>").strip(),
+        "answer": reward["ground_truth"],
+        "candidate_answers": reward.get("candidate_answers"),
+    }
+
+
+def short_answer_row(
+    row: Mapping[str, Any], answers: Sequence[Any], *, mode: str = "any", **others: Any
+) -> dict[str, Any]:
+    """Return the annotation of a free question: question, answers, where the row came from, and what else is given.
+
+    ``answer`` is what people are shown: the first of several alternatives, or all required parts.
+
+    Args:
+        row: As ``row_of`` of :func:`flagharness.data.process_table` gets it.
+        answers: The true answers; one that is a list is a list of required parts, a blank one is none.
+        mode: "any": each answer alone is right; "all": all of them are required.
+        others: Further keys; empty ones are left out.
+
+    Raises:
+        ValueError: There is no question or no answer, or the question is still encrypted.
+
+    Example:
+        >>> row = short_answer_row({"question": "Which city?", "source_row": 3}, ["NYC", "New York"], area="news")
+        >>> row["answer"], row["answers"], row["answer_mode"], row["source_row"], row["area"]
+        ('NYC', ['NYC', 'New York'], 'any', 3, 'news')
+    """
+    question = "" if row.get("question") is None else str(row["question"])
+    if not question.strip():
+        raise ValueError("the question is empty")
+    if _BASE64.fullmatch(question.strip()):
+        raise ValueError(f"the question is encrypted: {question[:20]}...")
+    known = [answer if isinstance(answer, list) else str(answer) for answer in answers if answer is not None]
+    known = [answer for answer in known if isinstance(answer, list) or answer.strip()]
+    if not known:
+        raise ValueError("no true answer")
+    shown = ["; ".join(answer) if isinstance(answer, list) else answer for answer in known]
+    return {
+        "question": question,
+        "question_type": "short-answer",
+        "answer": "; ".join(shown) if mode == "all" else shown[0],
+        "answers": known,
+        "answer_mode": mode,
+        "source_row": row["source_row"],
+        **{key: value for key, value in others.items() if value not in (None, "", [])},
+    }
 
 
 def sample_positions(rows: int, size: int, seed: int) -> list[int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flagharness.data._download import download_media
 from flagharness.data._media_store import MediaStore
 from flagharness.errors import DataError, listing
 from flagharness.media import check_image, sniff
@@ -41,8 +43,8 @@ def store_images(
     """Store the pictures of rows, named by index; memory never holds more than one row's.
 
     A cell holds base64 of a picture file; bytes, or ``{"bytes": ..., "path": ...}`` as Hugging Face writes them; a
-    path; or a list of these, also one written as text. A text of at most 64 characters in ``image`` is the ``index``
-    of another row, before or after, whose pictures are used again.
+    path; a link, which is fetched; or a list of these, also one written as text. Any other text of at most 64
+    characters in ``image`` is the ``index`` of another row, before or after, whose pictures are used again.
 
     Args:
         rows: Each with an ``index`` (text).
@@ -61,11 +63,12 @@ def store_images(
     kept: list[dict[str, Any]] = []
     stored: dict[str, list[str]] = {}
     references: dict[str, str] = {}
+    linked: dict[str, list[str]] = {}
     without: dict[str, str] = {}
     broken: dict[str, str] = {}
     for row in rows:
         index = row["index"]
-        if any(index in seen for seen in (stored, references, without, broken)):
+        if any(index in seen for seen in (stored, references, linked, without, broken)):
             raise DataError(f"{where}: index {index!r} comes twice; every row needs an index of its own.")
         for ours in ("img_path", "data_error"):  # what these say is for us to find out
             row.pop(ours, None)
@@ -77,6 +80,8 @@ def store_images(
                 stored[index] = []
             elif column is None:
                 without[index] = "the row has neither image nor image_path"
+            elif links := _links(cells[column]):
+                linked[index] = links
             elif (
                 column == "image" and isinstance(cells[column], str) and len(cells[column]) <= _MAX_REFERENCE
             ):
@@ -85,6 +90,7 @@ def store_images(
                 stored[index] = _store(_pictures(cells[column], column, folder), index, store)
         except DataError as error:
             broken[index] = str(error)
+    _fetch(linked, store, stored, broken)
     _check_references(where, references, lambda index: index in stored or index in broken)
     for index, target in references.items():
         if target in stored:
@@ -102,6 +108,35 @@ def store_images(
         [row for row in kept if "img_path" in row],
         [{"index": index, "reason": reason} for index, reason in without.items()],
     )
+
+
+_LINK = re.compile(r"https?://\S+")
+_STARTS_WITH_LINK = re.compile(r"\[?\s*[\"']?https?://")
+
+
+def _links(cell: Any) -> list[str]:
+    """Return the links of a cell that holds links alone, else none."""
+    if isinstance(cell, str) and not _STARTS_WITH_LINK.match(cell):
+        return []
+    values = parse_list(cell) if isinstance(cell, str) and cell.startswith("[") else cell
+    values = values if isinstance(values, (list, tuple)) else [values]
+    links = [value.strip() for value in values if isinstance(value, str)]
+    return links if len(links) == len(values) and all(map(_LINK.fullmatch, links)) else []
+
+
+def _fetch(
+    linked: Mapping[str, list[str]], store: MediaStore, stored: dict[str, list[str]], broken: dict[str, str]
+) -> None:
+    if not linked:
+        return
+    urls = list(dict.fromkeys(url for links in linked.values() for url in links))
+    found = {each.url: each for each in download_media(urls, store)}
+    for index, links in linked.items():
+        paths = [path for url in links if (path := found[url].path) is not None]
+        if len(paths) == len(links):
+            stored[index] = paths
+        else:
+            broken[index] = "; ".join(f"{url}: {found[url].reason}" for url in links if not found[url].path)
 
 
 def _reference_text(cell: Any) -> Any:

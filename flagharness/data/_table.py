@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import logging
 import math
@@ -172,7 +173,7 @@ def _read(
         _note_digest(file, cfg.get("md5"))  # after the call above, which notes the file without it
     if not images:
         return ImageTable(list(rows), [])
-    folder = file or Path.cwd()
+    folder = file or (Path(source).parent if glob.has_magic(str(source)) else Path.cwd())
     folder = folder.parent if folder.is_file() else folder
     return store_images(rows, store, str(source), folder, text_rows=text_rows)
 

@@ -1,4 +1,4 @@
-"""FREAK, free answers: asked and kept, but not scored without a judge."""
+"""FREAK, free answers: scored by a judge; asked and kept, but not scored, without one."""
 
 from __future__ import annotations
 
@@ -161,9 +161,7 @@ def test_a_run_is_asked_but_not_scored(
     run = run_benchmark("FREAK_VQA", write_tsv("FREAK_VQA.tsv", rows), reply, name="freak_vqa")
     result = run.files.result
     assert run.ran.returncode == 3
-    assert "freak_vqa: takes a judge, which this version does not have: it is asked, but not scored." in (
-        run.ran.stderr
-    )
+    assert "freak_vqa: takes a judge: it is asked, but not scored." in run.ran.stderr
     assert [result[key] for key in ("accuracy", "ci95", "accuracy_answered")] == [None, None, None]
     # "5" and "5." of six rows; what any judge could make of it: 4 answered, and the 2 without an answer
     assert result["exact_match"] == 33.33

@@ -13,7 +13,7 @@ from typing import Any
 from flagharness.data._image_rows import parse_list
 from flagharness.errors import ConfigError
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{32,}={0,2}")
 
 
 def decrypt(cell: str, passphrase: str) -> str:

@@ -72,22 +72,21 @@ def store_images(
             raise DataError(f"{where}: index {index!r} comes twice; every row needs an index of its own.")
         for ours in ("img_path", "data_error"):  # what these say is for us to find out
             row.pop(ours, None)
-        cells = {name: _reference_text(row.pop(name)) for name in IMAGE_COLUMNS if name in row}
-        column = next((name for name, cell in cells.items() if cell), None)
+        column, cell = _image_cell(row)
+        for name in IMAGE_COLUMNS:
+            row.pop(name, None)
         kept.append(row)
         try:
             if column is None and text_rows:
                 stored[index] = []
             elif column is None:
                 without[index] = "the row has neither image nor image_path"
-            elif links := _links(cells[column]):
+            elif links := _links(cell):
                 linked[index] = links
-            elif (
-                column == "image" and isinstance(cells[column], str) and len(cells[column]) <= _MAX_REFERENCE
-            ):
-                references[index] = cells[column]
+            elif _is_reference(column, cell):
+                references[index] = cell
             else:
-                stored[index] = _store(_pictures(cells[column], column, folder), index, store)
+                stored[index] = _store(_pictures(cell, column, folder), index, store)
         except DataError as error:
             broken[index] = str(error)
     _fetch(linked, store, stored, broken)
@@ -108,6 +107,22 @@ def store_images(
         [row for row in kept if "img_path" in row],
         [{"index": index, "reason": reason} for index, reason in without.items()],
     )
+
+
+def reference_of(row: Mapping[str, Any]) -> str | None:
+    """Return the index of the row whose pictures this one uses, None if it has its own or none."""
+    column, cell = _image_cell(row)
+    return cell if _is_reference(column, cell) and not _links(cell) else None
+
+
+def _image_cell(row: Mapping[str, Any]) -> tuple[str | None, Any]:
+    """Return the column that holds a row's pictures, and its cell."""
+    cells = {name: _reference_text(row[name]) for name in IMAGE_COLUMNS if name in row}
+    return next(((name, cell) for name, cell in cells.items() if cell), (None, None))
+
+
+def _is_reference(column: str | None, cell: Any) -> bool:
+    return column == "image" and isinstance(cell, str) and len(cell) <= _MAX_REFERENCE
 
 
 _LINK = re.compile(r"https?://\S+")

@@ -11,11 +11,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, NamedTuple
 
 from flagharness.data._cells import sample_positions
 from flagharness.data._hf import SourceInfo, iter_hf_rows, resolve_source
-from flagharness.data._image_rows import ImageTable, store_images
+from flagharness.data._image_rows import ImageTable, reference_of, store_images
 from flagharness.data._media_store import MediaStore
 from flagharness.data._sources import note_source
 from flagharness.data._write import split_folder, write_annotations, write_json
@@ -166,24 +166,43 @@ def _read(
         if not file.is_file():
             raise DataError(f"{cfg.dataset_path}: the data set has no file {file.name}.")
     source = file or cfg.dataset_path
-    taken = _taken(cfg, source)
+    taken = _taken(cfg, source, required, adapt)
     every = iter_hf_rows(source, cfg.split, revision=cfg.get("revision"))
-    rows = _with_index(every, required, str(source), taken, adapt)
+    rows = _with_index(every, required, str(source), adapt)
+    if taken is not None:
+        rows = (row for row in rows if row["source_row"] in taken.read)
     if file is not None and file.is_file():
         _note_digest(file, cfg.get("md5"))  # after the call above, which notes the file without it
     if not images:
         return ImageTable(list(rows), [])
     folder = file or (Path(source).parent if glob.has_magic(str(source)) else Path.cwd())
     folder = folder.parent if folder.is_file() else folder
-    return store_images(rows, store, str(source), folder, text_rows=text_rows)
+    table_rows = store_images(rows, store, str(source), folder, text_rows=text_rows)
+    if taken is None:
+        return table_rows
+    return table_rows._replace(rows=[row for row in table_rows.rows if row["source_row"] in taken.positions])
 
 
-def _taken(cfg: Any, source: Any) -> frozenset[int] | None:
-    """Return the positions of a subset, None for the whole table."""
+class _Taken(NamedTuple):
+    """A fixed subset of a table."""
+
+    positions: frozenset[int]
+    read: frozenset[int]
+    """The same, and the rows whose pictures they use."""
+
+
+def _taken(cfg: Any, source: Any, required: Sequence[str], adapt: Adapt | None) -> _Taken | None:
+    """Return the subset that a config names, None for the whole table."""
     sample = cfg.get("sample")
     if not sample:
         return None
-    rows = sum(1 for _ in iter_hf_rows(source, cfg.split, revision=cfg.get("revision")))
+    every = iter_hf_rows(source, cfg.split, revision=cfg.get("revision"))
+    places: dict[str, int] = {}
+    uses: dict[int, str | None] = {}
+    for row in _with_index(every, required, str(source), adapt):
+        places[row["index"]] = row["source_row"]
+        uses[row["source_row"]] = reference_of(row)
+    rows = max(uses, default=-1) + 1
     if rows == sample["n"]:
         return None
     if rows != sample["of"]:
@@ -191,7 +210,9 @@ def _taken(cfg: Any, source: Any) -> frozenset[int] | None:
             f"{source}: {rows:,} rows; the subset of {sample['n']:,} is drawn from {sample['of']:,} in their "
             f"order, or is a table of its own."
         )
-    return frozenset(sample_positions(rows, sample["n"], sample["seed"]))
+    positions = frozenset(sample_positions(rows, sample["n"], sample["seed"]))
+    used = {places[index] for at in positions if (index := uses.get(at)) in places}
+    return _Taken(positions, positions | used)
 
 
 def _as_csv(where: str, row: Mapping[str, Any]) -> str:
@@ -232,14 +253,11 @@ def _with_index(
     rows: Iterator[dict[str, Any]],
     required: Sequence[str],
     where: str,
-    taken: frozenset[int] | None,
     adapt: Adapt | None,
 ) -> Iterator[dict[str, Any]]:
     """Give every row ``source_row``, its number from 0, and an ``index`` (text): its own, else that number."""
     for number, original in enumerate(rows):
         row = original
-        if taken is not None and number not in taken:
-            continue
         if adapt is not None:
             adapted = adapt(original)
             if adapted is None:

@@ -453,7 +453,7 @@ def test_a_manifest_a_config_of_ten_lines_and_three_of_python_are_a_task(
     )
     assert ran.returncode == 0, ran.stderr
     assert files_of("signs").result["accuracy"] == 66.67
-    call = endpoint.calls[1]
+    call = next(call for call in endpoint.calls if "sign 1" in call.text)
     assert [part["type"] for part in call.parts] == ["text", "image_url", "image_url", "text"]
     assert [data for _, data in call.images] == [picture(1), picture(2)]
     assert call.text == "Look: \nWhat does sign 1 say?\nTown: Ulm (2001)"

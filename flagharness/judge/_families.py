@@ -166,17 +166,8 @@ _ALL = (
         name="spatial_extract",
         version=1,
         material=(
-            "The question:\n"
-            "{{question}}\n"
-            ""
-            "Its options:\n"
-            "{{options}}\n"
-            ""
-            "The standard answer:\n"
-            "{{reference}}\n"
-            ""
-            "The response:\n"
-            "{{answer}}"
+            "The question:\n{{question}}\n\nIts options:\n{{options}}\n\n"
+            "The standard answer:\n{{reference}}\n\nThe response:\n{{answer}}"
         ),
         task=(
             "Find the final answer of a response in its shortest form (the letter of an option, a "

@@ -11,7 +11,7 @@ config = dict(
 
 dataset = dict(type="VqaBaseDataset", config=config, name="embspatial")
 
-evaluator = dict(type="BaseEvaluator", detailed_keys=["data_source", "relation"])
+evaluator = dict(type="BaseEvaluator", grader="spatial_extract", detailed_keys=["data_source", "relation"])
 
 request = dict(verbatim=True)
 

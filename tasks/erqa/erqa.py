@@ -11,7 +11,7 @@ config = dict(
 
 dataset = dict(type="VqaBaseDataset", config=config, name="erqa")
 
-evaluator = dict(type="BaseEvaluator", detailed_keys=["category"])
+evaluator = dict(type="BaseEvaluator", grader="spatial_extract", detailed_keys=["category"])
 
 meta = dict(
     aliases=["ERQA"],

@@ -12,7 +12,7 @@ config = dict(
 dataset = dict(type="VqaBaseDataset", config=config, name="mindcube")
 
 register_evaluator = {"mindcube_evaluator.py": "MindCubeEvaluator"}
-evaluator = dict(type="MindCubeEvaluator", detailed_keys=["category"])
+evaluator = dict(type="MindCubeEvaluator", grader="spatial_extract", detailed_keys=["category"])
 
 meta = dict(
     aliases=["MindCubeBench_tiny_raw_qa"],

@@ -12,7 +12,7 @@ config = dict(
 dataset = dict(type="VqaBaseDataset", config=config, name="spar_bench")
 
 register_evaluator = {"spar_bench_evaluator.py": "SparEvaluator"}
-evaluator = dict(type="SparEvaluator")
+evaluator = dict(type="SparEvaluator", grader="spatial_extract")
 
 request = dict(verbatim=True)  # the prompt begins with a new line
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from flagharness.evaluator import BaseEvaluator, Verdict, headline_block
 from flagharness.extract import extract_number
+from flagharness.judge import JudgeQuestion, Ruling
 from flagharness.metric import mean_relative_accuracy
 from flagharness.run import Prediction
 
@@ -132,6 +133,22 @@ class SparEvaluator(BaseEvaluator):
             truncated=prediction.truncated,
             refused=prediction.refused,
         )
+
+    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion | None:
+        """Return what a judge is asked; a change of view is read by rule."""
+        is_view = annotation["question_type"] == "view-change"
+        return None if is_view else super().judge_question(annotation, answer)
+
+    def judged(self, annotation: Mapping[str, Any], prediction: Prediction, ruling: Ruling) -> Verdict:
+        """Return the verdict of a judge: its grade of a choice; of a number the MRA of what it extracted."""
+        verdict = super().judged(annotation, prediction, ruling)
+        if annotation["question_type"] == "number" and ruling.fields and not ruling.open:
+            extracted = ruling.fields.get("extracted_answer")
+            number = extract_number(str(extracted or "")).value
+            verdict.answer = number
+            verdict.outcome = "unparsed" if number is None else "graded"
+            verdict.correct = mean_relative_accuracy(number, float(annotation["answer"]))
+        return verdict
 
     def aggregate(
         self, verdicts: Sequence[Verdict], annotations: Mapping[str, Mapping[str, Any]]

@@ -12,7 +12,7 @@ from flagharness.config import JudgeModel
 from flagharness.engine._progress import Progress
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, ConfigError
-from flagharness.judge import JudgeQuestion, Panel
+from flagharness.judge import FAMILIES, JudgeQuestion, Panel
 from flagharness.model import EndpointClient, Fault, scrubbed
 from flagharness.run import Prediction
 
@@ -246,27 +246,28 @@ async def preflight(runs: Sequence[TaskRun]) -> None:
     problems = []
     probed: set[tuple[int, str]] = set()
     for run in runs:
-        panel = run.panel
+        chats = run.task.evaluator is not None and run.task.evaluator.wants_chat
+        panel = Panel(FAMILIES["binary"], run.judge) if chats and run.judge is not None else run.panel
         for judge in panel.config.judges if panel is not None else ():
             assert panel is not None
             if (id(judge), panel.family.prompt_sha256) in probed:
                 continue
             probed.add((id(judge), panel.family.prompt_sha256))
-            problem = await _probe(panel, judge)
+            problem = await _probe(panel, judge, read=not chats)
             if problem is not None:
                 problems.append(f"{run.name}: {problem}")
     if problems:
         raise ConfigError("\n".join([*problems, "Nothing was asked of the model."]))
 
 
-async def _probe(panel: Panel, judge: JudgeModel) -> str | None:
+async def _probe(panel: Panel, judge: JudgeModel, *, read: bool) -> str | None:
     about = f"the judge {judge.id} ({judge.base})"
     async with EndpointClient(judge.model, wait=_wait) as client:
         try:
             record = await panel.probe(judge, client)
         except Fault as fault:
             return f"{about} does not answer: {explain(fault, judge)}"
-    if not record.ok:
+    if read and not record.ok:
         why = (record.error or {}).get("message")
         return (
             f"{about} answers, but no verdict of the family {panel.family.name} can be read: {why}. It said: "

@@ -36,6 +36,11 @@ def seat_judges(run: TaskRun, spec: RunSpec) -> None:
     if isinstance(evaluator, BoxEvaluator) and "score_mode" not in options and os.environ.get("SCORE_MODE"):
         options["score_mode"] = os.environ["SCORE_MODE"]
     evaluator.take_judge_options(options)
+    if evaluator.wants_chat and (config is None or not config.judges):
+        raise ConfigError(
+            f"{run.name}: its own scoring code asks a judge, and none is configured. Give --judge-config, or "
+            f"`eval_model_name` and `base_url` in the evaluator."
+        )
     if config is None:
         return
     if not config.judges:

@@ -33,8 +33,9 @@ _JUDGE_KEYS = (
     "backend",
     "port",
     "num_threads",
+    "extra_args",
 )
-"""FlagEvalMM's keys for a judge. The last five have nothing to say here: every verdict is kept, and the judge config
+"""FlagEvalMM's keys for a judge. The last six have nothing to say here: every verdict is kept, and the judge config
 says how many calls run at a time."""
 
 EvalFunction = Callable[..., dict[str, Any]]

@@ -76,7 +76,7 @@ class JudgedEvaluator(BaseEvaluator):
                 found.append(f"{place}: answer_mode {mode!r} is neither 'any' nor 'all'")
         return found
 
-    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion:
+    def judge_question(self, annotation: Mapping[str, Any], answer: str) -> JudgeQuestion | None:
         answers, mode = _answers(annotation) or [""], annotation.get("answer_mode", "any")
         items = annotation.get("checklist") or []
         options = annotation.get("options") or []

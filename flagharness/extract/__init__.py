@@ -9,7 +9,7 @@ from flagharness.extract._boxes import Box, extract_boxes
 from flagharness.extract._choice import extract_choice, extract_choices
 from flagharness.extract._count import extract_count
 from flagharness.extract._extraction import Extraction
-from flagharness.extract._number import extract_number
+from flagharness.extract._number import extract_number, extract_numbers
 from flagharness.extract._short_answer import extract_short_answer
 from flagharness.extract._yes_no import extract_yes_no
 
@@ -24,6 +24,7 @@ __all__ = [
     "extract_choices",
     "extract_count",
     "extract_number",
+    "extract_numbers",
     "extract_short_answer",
     "extract_yes_no",
     "space_suspicion",

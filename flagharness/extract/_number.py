@@ -105,6 +105,41 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
     return _last_number(part) or _number_word(part, "number_word") or Extraction(None, "unparsed")
 
 
+def extract_numbers(text: str, *, answer_tag: str = "answer") -> Extraction[tuple[float, ...]]:
+    r"""Read all numbers of an answer, in their order: those in the answer tag, the last box, a JSON answer field or
+    after the last "answer is", else those of the whole reply. A number that is denied counts for nothing.
+
+    Args:
+        text: The whole reply.
+        answer_tag: Name of the tag the prompt asks for.
+
+    Returns:
+        The numbers, by rule "answer_tag", "boxed", "json", "cue" or "whole_reply".
+
+    Example:
+        >>> extract_numbers("In 2 steps. Answer: (3, -4.5)").value, extract_numbers("no idea").value
+        ((3.0, -4.5), None)
+    """
+    part = visible_part(text)
+    if part is None:
+        return Extraction(None, "unfinished_reasoning")
+    if not part.text:
+        return Extraction(None, "no_response")
+    part = Part(fold(part.text), part.start)
+    for rule, content in (
+        ("answer_tag", tagged(part, answer_tag)),
+        ("boxed", boxed(part)),
+        ("json", json_field(part)),
+        ("cue", _after_cue(part)),
+        ("whole_reply", part),
+    ):
+        found = tuple(number.value for number in _numbers(content, rule)) if content is not None else ()
+        if content is not None and found:
+            values = tuple(value for value in found if value is not None)
+            return Extraction(values, rule, content.span(0, len(content.text)))
+    return Extraction(None, "unparsed")
+
+
 def _after_cue(part: Part) -> Part | None:
     last = last_match(_CUE, part.text)
     if last is None:

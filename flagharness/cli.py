@@ -29,7 +29,12 @@ exit status: 0 every sample answered and scored; 1 a task failed; 2 the command 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    commands: dict[str, Callable[[list[str]], int]] = {"prepare": _prepare, "list": _list, "check": _check}
+    commands: dict[str, Callable[[list[str]], int]] = {
+        "prepare": _prepare,
+        "list": _list,
+        "check": _check,
+        "judge-audit": _judge_audit,
+    }
     try:
         if arguments and arguments[0] in commands:
             return commands[arguments[0]](arguments[1:])
@@ -74,7 +79,9 @@ def _run_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="flagharness",
         description="Measure a vision-language model on benchmarks, each a folder under tasks/.",
-        epilog=f"commands: flagharness list | check TASK ... | prepare --tasks TASK ...\n{EXIT_TEXT}",
+        epilog="commands: flagharness list | check TASK ... | prepare --tasks TASK ... |\n"
+        "          judge-audit RUN_DIR --labels FILE\n"
+        + EXIT_TEXT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
@@ -301,6 +308,35 @@ def _check(arguments: list[str]) -> int:
         for problem in check.problems:
             _out(f"        {problem}")
     return 1 if any(check.problems for check in checks) else 0
+
+
+def _judge_audit(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="flagharness judge-audit",
+        description="Hold the judges' verdicts of a run against the labels of people; nothing is asked.",
+    )
+    parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the --output-dir of a run")
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSONL, JSON, CSV or TSV with question_id and verdict (correct, incorrect, not_attempted, invalid), "
+        "and, where needed, task and inference",
+    )
+    parser.add_argument("--task", help="only this task")
+    parser.add_argument(
+        "--judge", help="only this judge: its id, 'majority', or 'rule' for what took no call"
+    )
+    parser.add_argument("--json", action="store_true", help="the same as JSON")
+    options = parser.parse_args(arguments)
+
+    from flagharness.report import audit_judges, audit_table
+
+    audits = audit_judges(options.run_dir, options.labels, options.task, options.judge)
+    as_json = json.dumps([audit.to_json() for audit in audits], indent=2, ensure_ascii=False)
+    _out(as_json if options.json else audit_table(audits))
+    return 0
 
 
 def _set_up_logging(debug: bool, quiet: bool) -> None:

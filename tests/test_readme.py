@@ -45,8 +45,10 @@ def test_the_table_holds_every_task_as_its_config_describes_it(tasks: list[dict[
 
 def test_every_task_answers_to_all_its_names(tasks: list[dict[str, Any]]) -> None:
     for task in tasks:
-        for name in (task["name"], Path(task["path"]).parent.name, *task["aliases"]):
+        for name in (task["name"], *task["aliases"]):
             assert find_task_config(name) == Path(task["path"]), name
+    for folder in {Path(task["path"]).parent for task in tasks}:
+        assert find_task_config(folder.name) == folder / f"{folder.name}.py"
 
 
 def test_the_benchmarks_of_the_list_are_there_under_their_own_names(tasks: list[dict[str, Any]]) -> None:
@@ -55,5 +57,8 @@ def test_the_benchmarks_of_the_list_are_there_under_their_own_names(tasks: list[
         "FSC147_val", "CountQA", "PixmoCount_val", "FSCD_147_bbox_val", "FSCD_LVIS_bbox_val",
         "ODinW13_bbox_val_qwen3", "LVIS_bbox_val_federated", "RealWorldQA", "HallusionBench", "FREAK_VQA",
         "FREAK_MCQ", "VStarBench", "MMSIBench_wo_circular", "ERQA", "EmbSpatialBench", "SparBench_tiny",
-        "MindCubeBench_tiny_raw_qa", "DocCount", "OCRBench",
+        "MindCubeBench_tiny_raw_qa", "DocCount", "OCRBench", "MMSearch", "MMSearchPlus", "RealXBench", "FVQA_test",
+        "hle", "BrowseCompVL", "SimpleVQA", "SimpleVQA_300", "MMBrowseComp", "VDRBench", "VisBrowseBench",
+        "Infoseek_GDM_test", "EncyclopedicVQA_test", "FVQA_test_300", "Infoseek_GDM_test_300",
+        "EncyclopedicVQA_test_300",
     }  # fmt: skip

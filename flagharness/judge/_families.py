@@ -217,7 +217,7 @@ _ALL = (
         form=(
             "Reply with exactly two lines:\n"
             "extracted_answer: <the answer, or null>\n"
-            "judgement: <1 if consistent, else 0>"
+            "judgement: <1 or 0; 1 if they are consistent>"
         ),
         read=readers.read_judgement,
         origin="flageval-baai/FlagEvalMM, flagevalmm/evaluator/extract_evaluator.py (extract_compare)",
@@ -258,7 +258,7 @@ _ALL = (
         form=(
             "Reply with two lines:\n"
             "Reasoning: <why, in one or two sentences>\n"
-            "Judgement: <1 if consistent, else 0>"
+            "Judgement: <1 or 0; 1 if they are consistent>"
         ),
         read=readers.read_judgement,
         origin="flageval-baai/FlagEvalMM, flagevalmm/evaluator/open_evaluator.py",

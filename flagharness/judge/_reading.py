@@ -14,6 +14,7 @@ from typing import Any
 from flagharness.model import split_reasoning
 
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
+_END_TOKENS = re.compile(r"(?:(?:</s>|<\|[\w-]+\|>|<eos>|<end_of_turn>)\s*)+\Z")
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _MARKUP = re.compile(r"\*\*|__|`|\\(?:text|mathrm|textbf)\b")
 _FOLDED = str.maketrans("：｛｝［］（）“”，", ':{}[]()"",')
@@ -28,13 +29,14 @@ class Unreadable(ValueError):
 
 
 def own_words(reply: str) -> str:
-    """Return what a judge says after its reasoning, without fences, emphasis and invisible characters.
+    """Return what a judge says after its reasoning, without fences, emphasis, invisible characters and the end tokens
+    that some servers leave in.
 
     Raises:
         Unreadable: Nothing is left, or the reasoning never ended.
     """
     _, said = split_reasoning(reply, ("<think>", "</think>"))
-    said = _INVISIBLE.sub("", said).translate(_FOLDED)
+    said = _INVISIBLE.sub("", _END_TOKENS.sub("", said)).translate(_FOLDED)
     said = _MARKUP.sub("", _FENCE.sub("", said)).strip()
     if not said:
         raise Unreadable("the reply is empty, or ended inside its reasoning")

@@ -297,3 +297,55 @@ def test_commas_in_a_tsv_are_told(tmp_path: Path) -> None:
     (tmp_path / "b.tsv").write_text('index,question,answer\t\n1,"a",2\tx\n')
     with pytest.raises(DataError, match=r"b\.tsv: column 'answer' is missing.*separated by tabs"):
         process_table(_config(tmp_path, dataset_path=str(tmp_path / "b.tsv")), _row_of, required=["answer"])
+
+
+def test_links_are_fetched_once_and_one_that_leads_nowhere_is_a_data_error(
+    tmp_path: Path, picture: Callable[[int], bytes], file_server: Callable[[Mapping[str, bytes]], str]
+) -> None:
+    base = file_server({"/a.png": picture(1), "/b.png": picture(2), "/page": b"<html>sorry</html>"})
+    cells = [f"{base}/a.png", f"['{base}/a.png', '{base}/b.png']", f"{base}/gone.png", f"{base}/page"]
+    rows = [{"index": n, "question": "?", "answer": "x", "image": cell} for n, cell in enumerate(cells)]
+    source = tmp_path / "t.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    process_table(_config(tmp_path, dataset_path=str(source)), _row_of)
+    one, two, gone, page = _made(tmp_path)
+    folder = tmp_path / "out" / "val"
+    assert (folder / one["img_path"]).read_bytes() == picture(1)
+    assert [(folder / path).read_bytes() for path in two["img_path"]] == [picture(1), picture(2)]
+    assert two["img_path"][0] == one["img_path"]
+    assert "gone.png: HTTP 404" in gone["data_error"]
+    assert f"{base}/page" in page["data_error"]
+
+
+def test_a_table_may_be_several_files(tmp_path: Path, picture: Callable[[int], bytes]) -> None:
+    for name, question in (("part1.jsonl", "one?"), ("part2.jsonl", "two?")):
+        (tmp_path / "p").mkdir(exist_ok=True)
+        (tmp_path / "p" / f"{name}.png").write_bytes(picture(len(question)))
+        row = {"question": question, "answer": "x", "image_path": f"{name}.png"}
+        (tmp_path / "p" / name).write_text(json.dumps(row) + "\n", encoding="utf-8")
+    process_table(_config(tmp_path, dataset_path=str(tmp_path / "p" / "part*.jsonl")), _row_of)
+    assert [(row["question_id"], row["question"]) for row in _made(tmp_path)] == [
+        ("0", "one?"),
+        ("1", "two?"),
+    ]
+
+
+def test_a_fixed_subset_brings_the_pictures_it_borrows(
+    tmp_path: Path, picture: Callable[[int], bytes]
+) -> None:
+    rows = [
+        {
+            "index": n,
+            "question": f"{n}?",
+            "answer": "x",
+            "image": base64.b64encode(picture(1)).decode() if n == 0 else "0",
+        }
+        for n in range(10)
+    ]
+    source = tmp_path / "t.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    sample = {"n": 3, "of": 10, "seed": 42}
+    process_table(_config(tmp_path, dataset_path=str(source), sample=sample), _row_of)
+    # numpy.random.RandomState(42).permutation(10) begins 8, 1, 5
+    assert [row["question_id"] for row in _made(tmp_path)] == ["1", "5", "8"]
+    assert {row["img_path"] for row in _made(tmp_path)} == {"img/0.png"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagharness.extract import extract_number
+from flagharness.extract import extract_number, extract_numbers
 
 _TABLE = [
     ("3 - 5", 5), ("-5", -5), ("It is -5 degrees", -5), ("−4", -4), ("-$1,200.50", -1200.5),
@@ -108,3 +108,27 @@ def test_a_number_is_finite_and_stands_in_the_text(text: str) -> None:
         assert math.isfinite(found.value)
         assert 0 <= found.span[0] < found.span[1] <= len(text)
     assert extract_number(f" {text}\n").value == found.value
+
+
+@pytest.mark.parametrize(
+    ("reply", "numbers", "rule"),
+    [
+        ("3, 4 and 5", (3.0, 4.0, 5.0), "whole_reply"),
+        ("In 2 steps.\nAnswer: (3, -4.5)", (3.0, -4.5), "cue"),
+        (r"Of 9: \boxed{1, 2}", (1.0, 2.0), "boxed"),
+        ("<answer>1,200 and 7</answer> of 10", (1200.0, 7.0), "answer_tag"),
+        ("3 m2 and 4 m2", (3.0, 4.0), "whole_reply"),
+        ("not 4 but 5", (5.0,), "whole_reply"),
+        ("no idea", None, "unparsed"),
+        ("", None, "no_response"),
+        ("<think>3, 4", None, "unfinished_reasoning"),
+    ],
+)
+def test_all_numbers_of_an_answer(reply: str, numbers: tuple[float, ...] | None, rule: str) -> None:
+    found = extract_numbers(reply)
+    assert (found.value, found.rule) == (numbers, rule)
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=6))
+def test_a_list_of_numbers_is_read_as_it_is(numbers: list[int]) -> None:
+    assert extract_numbers(f"Answer: {'; '.join(map(str, numbers))}").value == tuple(map(float, numbers))

@@ -7,9 +7,7 @@ import io
 import json
 import os
 import re
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -181,31 +179,3 @@ def _picture(media_type: str, data: bytes) -> dict[str, Any]:
         exact = media_type == "image/png"
         colour = "".join(f"{shade:02x}" if exact else f"{shade // 32}" for shade in middle)
         return {"image": f"{media_type} {picture.width}x{picture.height} {colour}"}
-
-
-@pytest.fixture
-def file_server() -> Iterator[Callable[[Mapping[str, bytes]], str]]:
-    """Return a function that serves files on 127.0.0.1 and returns the base URL; anything else is a 404."""
-    servers = []
-
-    def serve(files: Mapping[str, bytes]) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                data = files.get(self.path)
-                self.send_response(200 if data is not None else 404)
-                self.send_header("Content-Length", str(len(data or b"")))
-                self.end_headers()
-                self.wfile.write(data or b"")
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_address[1]}"
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()

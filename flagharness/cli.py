@@ -80,8 +80,7 @@ def _run_parser() -> argparse.ArgumentParser:
         prog="flagharness",
         description="Measure a vision-language model on benchmarks, each a folder under tasks/.",
         epilog="commands: flagharness list | check TASK ... | prepare --tasks TASK ... |\n"
-        "          judge-audit RUN_DIR --labels FILE\n"
-        + EXIT_TEXT,
+        "          judge-audit RUN_DIR --labels FILE\n" + EXIT_TEXT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument

@@ -29,6 +29,8 @@ def decrypt(cell: str, passphrase: str) -> str:
         >>> decrypt("fBGTQgk=", "key")
         'Paris'
     """
+    if not isinstance(cell, str):
+        raise ValueError(f"cannot be decrypted: it is no text but {cell!r:.40}")
     try:
         data = base64.b64decode(cell, validate=True)
         key = hashlib.sha256(passphrase.encode()).digest()
@@ -96,11 +98,17 @@ def short_answer_row(
         >>> row["answer"], row["answers"], row["answer_mode"], row["source_row"], row["area"]
         ('NYC', ['NYC', 'New York'], 'any', 3, 'news')
     """
-    question = "" if row.get("question") is None else str(row["question"])
+    question = row.get("question")
+    if question is not None and not isinstance(question, (str, int, float)):
+        raise ValueError(f"the question is no text but {question!r:.60}")
+    question = "" if question is None else str(question)
     if not question.strip():
         raise ValueError("the question is empty")
     if _BASE64.fullmatch(question.strip()):
         raise ValueError(f"the question is encrypted: {question[:20]}...")
+    odd = [answer for answer in answers if not isinstance(answer, (str, int, float, list, type(None)))]
+    if odd:
+        raise ValueError(f"an answer is no text but {odd[0]!r:.60}")
     known = [answer if isinstance(answer, list) else str(answer) for answer in answers if answer is not None]
     known = [answer for answer in known if isinstance(answer, list) or answer.strip()]
     if not known:

@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import random
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
@@ -82,8 +83,8 @@ def process_table(
     for number, row in enumerate(rows, start=1):
         try:
             made = row_of(dict(row))
-        except ValueError as error:
-            problems.append(f"row {number} (index {row['index']!r}): {error}")
+        except _FAULTS as error:
+            problems.append(f"row {number} (index {row['index']!r}): {_explained(error)}")
             continue
         if made is not None:
             kept: dict[str, Any] = {key: row[key] for key in ("img_path", "data_error") if key in row}
@@ -249,6 +250,17 @@ def _hub_table(cfg: Any, table: str) -> SourceInfo:
         ) from error
 
 
+_FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+"""What the functions of a task raise at a cell that they did not expect."""
+
+
+def _explained(error: Exception) -> str:
+    if type(error) is ValueError:
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+
+
 def _with_index(
     rows: Iterator[dict[str, Any]],
     required: Sequence[str],
@@ -259,7 +271,13 @@ def _with_index(
     for number, original in enumerate(rows):
         row = original
         if adapt is not None:
-            adapted = adapt(original)
+            try:
+                adapted = adapt(original)
+            except _FAULTS as error:
+                raise DataError(
+                    f"{where}: row {number + 1} is not as this task reads it: {_explained(error)}. Columns: "
+                    f"{', '.join(original)}"
+                ) from error
             if adapted is None:
                 continue
             row = dict(adapted)

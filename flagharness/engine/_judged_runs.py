@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from flagharness.engine._judging import JudgePool, judge_question, preflight
 from flagharness.engine._progress import Progress
 from flagharness.engine._records import judge_digest
 from flagharness.engine._score import Lookup
+from flagharness.engine._seating import lacks_key
 from flagharness.engine._spec import RunSpec, TaskRun
 from flagharness.errors import ConfigError
 from flagharness.judge import GPT
@@ -147,5 +149,12 @@ def tell_of_gaps(run: TaskRun, spec: RunSpec) -> None:
         f": {why}" if why else "",
         run.task.config.path,
         spec.output_dir,
-        " --judge-config ..." if run.judge_label else "",
+        _told_again(run),
     )
+
+
+def _told_again(run: TaskRun) -> str:
+    """Return the option that names a judge which a later command could not take from the run's record."""
+    if run.judge is None or not (run.judge_label or lacks_key(run.judge.source)):
+        return ""
+    return f" --judge-config {run.judge.where if Path(run.judge.where).is_file() else '...'}"

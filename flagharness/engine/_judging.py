@@ -279,8 +279,9 @@ async def _probe(panel: Panel, judge: JudgeModel, *, read: bool) -> str | None:
 
 def explain(fault: Fault, judge: JudgeModel) -> str:
     """Return why a judge call failed, without any secret."""
-    status = f"HTTP {fault.http_status}: " if fault.http_status else ""
-    return f"{status}{scrubbed(fault.message, judge.model.secrets)}"
+    message = scrubbed(fault.message, judge.model.secrets)
+    told = not fault.http_status or message.startswith(f"HTTP {fault.http_status}")
+    return message if told else f"HTTP {fault.http_status}: {message}"
 
 
 async def _wait(fault: Fault, seconds: float) -> None:

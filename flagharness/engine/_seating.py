@@ -90,7 +90,7 @@ def _config_of(run: TaskRun, spec: RunSpec) -> JudgeConfig | None:
 
 def _stored_config(stored: Mapping[str, Any], run: TaskRun) -> JudgeConfig:
     """Read the judge config of a run again; a literal key was not stored with it."""
-    run.judge_lacks_key = any(_lacks_key(part) for part in (stored, *(stored.get("judges") or ())))
+    run.judge_lacks_key = lacks_key(stored)
     known = {**_without_removed(stored)}
     if stored.get("judges"):
         known["judges"] = [_without_removed(judge) for judge in stored["judges"]]
@@ -100,8 +100,12 @@ def _stored_config(stored: Mapping[str, Any], run: TaskRun) -> JudgeConfig:
         raise ConfigError(f"{run.name}: the judge config stored with the run: {error}") from error
 
 
-def _lacks_key(stored: Mapping[str, Any]) -> bool:
-    return stored.get("key") == REMOVED or REMOVED in (stored.get("extra_headers") or {}).values()
+def lacks_key(stored: Mapping[str, Any]) -> bool:
+    """Whether a judge config as it is stored with a run has lost a literal key."""
+    return any(
+        part.get("key") == REMOVED or REMOVED in (part.get("extra_headers") or {}).values()
+        for part in (stored, *(stored.get("judges") or ()))
+    )
 
 
 def _without_removed(stored: Mapping[str, Any]) -> dict[str, Any]:

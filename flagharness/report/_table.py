@@ -69,11 +69,14 @@ def _note(task: Mapping[str, Any]) -> str:
             f"{open_rows} of {total} samples have no answer and count as wrong{why}; run again to ask them"
         )
     unjudged = counts.get("judge_failures") or 0
-    if unjudged and task.get("accuracy_judged") is not None:
+    if unjudged and task.get("range") and task["score"] is not None:
         low, high = task["range"]
+        right, judged = task.get("accuracy_judged"), "none was judged"
+        if right is not None:
+            judged = f"of those judged {right:.2f} % are right"
         notes.append(
-            f"{unjudged} of {total} samples have no judge's verdict; of those judged {task['accuracy_judged']:.2f} % "
-            f"are right, and the score lies between {low:.2f} and {high:.2f}"
+            f"{unjudged} of {total} samples have no judge's verdict; {judged}, and the score lies between {low:.2f} "
+            f"and {high:.2f}"
         )
     if total and truncated > 0.05 * total:
         notes.append(f"{truncated} of {total} answers were cut off by the token limit; raise max_tokens")

@@ -184,10 +184,10 @@ def _evaluated_files(run_dir: Path, task: str | None) -> list[tuple[str, Path]]:
         if file.name.startswith(f"{file.parent.name}_evaluated") and ".old-" not in file.parent.name
     )
     names = {name for name, file in found}
-    if task is not None and task not in names:
+    if names and task is not None and task not in names:
         raise DataError(
             f"{run_dir}: no task {task!r} was scored there.{did_you_mean(task, names)} "
-            f"There are {', '.join(sorted(names)) or 'none'}."
+            f"There are {', '.join(sorted(names))}."
         )
     judged = [(name, file) for name, file in found if task in (None, name) and _is_judged(file)]
     if not judged:

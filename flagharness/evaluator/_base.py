@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flagharness.errors import ConfigError, did_you_mean
+from flagharness.evaluator._fallback import read_by_judge, unread_question
 from flagharness.evaluator._rules import RULES, question_type_of
 from flagharness.evaluator._tally import breakdown, headline_block
 from flagharness.evaluator._verdict import OUTCOME_OF_GRADE, Verdict, combine
@@ -56,6 +57,7 @@ class BaseEvaluator:
             ``<answer>B</answer>`` is read first.
         grader: The judge family that grades every answer in place of the rules where a judge is configured; without
             one the rules decide.
+        fallback: The judge family that reads choices which the rules cannot read, where a judge is configured.
         base_dir: The task's folder.
     """
 
@@ -65,6 +67,7 @@ class BaseEvaluator:
         eval_func: EvalFunction | None = None,
         answer_tag: str = "answer",
         grader: str | None = None,
+        fallback: str | None = None,
         base_dir: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -73,9 +76,15 @@ class BaseEvaluator:
             raise ConfigError(f"detailed_keys must be annotation keys, got {detailed_keys!r}.")
         self.eval_func = eval_func
         self.answer_tag = answer_tag
-        self.grader = grader
-        if grader is not None and grader not in FAMILIES:
-            raise ConfigError(f"grader {grader!r} is no judge family.{did_you_mean(grader, FAMILIES)}")
+        if grader is not None and fallback is not None:
+            raise ConfigError(
+                "an evaluator has a grader for every answer or a fallback for unread ones, not both."
+            )
+        self.asks_only_about_unread = fallback is not None
+        self.grader = grader if grader is not None else fallback
+        if self.grader is not None and self.grader not in FAMILIES:
+            near = did_you_mean(self.grader, FAMILIES)
+            raise ConfigError(f"there is no judge family {self.grader!r}.{near}")
         self.base_dir = base_dir
         self.bbox_space = "norm1000"
         """The coordinates in which the model states boxes; from the model config."""
@@ -83,7 +92,7 @@ class BaseEvaluator:
         self.llm_evaluator: Any = None
         """The judge that the task's own scoring code asks; set before scoring."""
         for key in kwargs:
-            known = ("detailed_keys", "eval_func", "answer_tag", "grader")
+            known = ("detailed_keys", "eval_func", "answer_tag", "grader", "fallback")
             logger.warning(
                 "evaluator %s: nothing reads `%s`.%s", type(self).__name__, key, did_you_mean(key, known)
             )
@@ -104,6 +113,8 @@ class BaseEvaluator:
         Args:
             answer: The part of the reply that the judge family looks at.
         """
+        if self.asks_only_about_unread:
+            return unread_question(annotation, answer, self.answer_tag)
         options = annotation.get("options") or []
         labels = option_labels(len(options))
         listed = (
@@ -116,6 +127,8 @@ class BaseEvaluator:
 
     def judged(self, annotation: Mapping[str, Any], prediction: Prediction, ruling: Ruling) -> Verdict:
         """Return the verdict on an answer for which a judge, or a rule before it, has decided. Pure."""
+        if self.asks_only_about_unread:
+            return read_by_judge(annotation, prediction, ruling, self.answer_tag)
         outcome = OUTCOME_OF_GRADE[ruling.grade] if ruling.grade else ruling.status
         return Verdict(
             question_id=prediction.question_id,

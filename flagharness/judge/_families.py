@@ -188,6 +188,21 @@ _ALL = (
         empty_grade="invalid",
     ),
     JudgeFamily(
+        name="option_extract",
+        version=1,
+        material=("The question:\n{{question}}\n\nIts options:\n{{options}}\n\nThe response:\n{{answer}}"),
+        task=(
+            "Say which option a response chooses, by the label of the option. Do not answer the question "
+            "yourself, and do not ask whether the response is right. A response that describes one option "
+            "in other words chooses it; one that refuses, chooses several or fits none chooses nothing."
+        ),
+        form='Reply with one label alone, or with the word "none".',
+        read=readers.read_option,
+        origin="open-compass/VLMEvalKit, vlmeval/dataset/utils/multiple_choice.py and yorn.py",
+        exact_match_decides=False,
+        empty_grade="invalid",
+    ),
+    JudgeFamily(
         name="binary",
         version=1,
         material=_QUESTION_REFERENCE_ANSWER,

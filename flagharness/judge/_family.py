@@ -87,7 +87,7 @@ class JudgeFamily:
         Raises:
             ValueError: The text has no place for the answer or the reference.
         """
-        missing = {"reference", "answer"} - places_of(text)
+        missing = ({"reference", "answer"} & places_of(self.material)) - places_of(text)
         if missing:
             raise ValueError(f"it has no {{{{{'}}, {{'.join(sorted(missing))}}}}}")
         return dataclasses.replace(self, prompt=text)
@@ -117,7 +117,11 @@ PROBE = JudgeQuestion(
     question="What is the capital of France?",
     reference="Paris",
     answer="It is the city of Paris.",
-    fields={"options": "(none)", "checklist": "1. Names the capital of France."},
+    fields={
+        "options": "A. Paris\nB. Rome",
+        "choices": {"A": "Paris", "B": "Rome"},
+        "checklist": "1. Names the capital of France.",
+    },
 )
 """What a judge is asked once before anything else, to see that it answers and can be read."""
 

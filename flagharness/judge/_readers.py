@@ -122,6 +122,16 @@ def read_extracted_grade(reply: str, _: JudgeQuestion) -> Reading:
     return Reading(_ABC_VALIDITY[found[0][1]], {"extracted_answer": known})
 
 
+def read_option(reply: str, question: JudgeQuestion) -> Reading:
+    choices = dict(question.fields.get("choices") or {})
+    texts = {" ".join(str(text).lower().split()): label for label, text in choices.items() if text}
+    chosen = read_grade(own_words(reply), {label: label for label in choices}, {**texts, "none": "none"})
+    if chosen == "none":
+        return Reading("invalid", {"extracted_answer": None})
+    grade = "correct" if chosen == question.reference else "incorrect"
+    return Reading(grade, {"extracted_answer": chosen})
+
+
 def read_judgement(reply: str, _: JudgeQuestion) -> Reading:
     said = own_words(reply)
     grade = read_verdict(said, "judgement", {"1": "correct", "0": "incorrect", **_YES_NO})

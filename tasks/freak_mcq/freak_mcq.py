@@ -16,7 +16,7 @@ dataset = dict(
 )
 
 register_evaluator = {"freak_mcq_evaluator.py": "FreakChoiceEvaluator"}
-evaluator = dict(type="FreakChoiceEvaluator", detailed_keys=["category"])
+evaluator = dict(type="FreakChoiceEvaluator", fallback="option_extract", detailed_keys=["category"])
 
 request = dict(verbatim=True)  # the prompt ends in a blank and a new line
 
@@ -26,7 +26,7 @@ meta = dict(
     modality="image",
     metric="option accuracy",
     license="see the data set card",
-    needs_judge=False,
+    needs_judge="optional",
     published=[
         dict(model="Qwen3-VL-8B", accuracy=36.42, source="OpenVLHarness, no tools"),
         dict(model="Qwen3-VL-32B", accuracy=44.06, source="OpenVLHarness, no tools"),

@@ -15,7 +15,9 @@ dataset = dict(
 )
 
 register_evaluator = {"hallusion_bench_evaluator.py": "HallusionBenchEvaluator"}
-evaluator = dict(type="HallusionBenchEvaluator", detailed_keys=["category", "l2-category"])
+evaluator = dict(
+    type="HallusionBenchEvaluator", fallback="option_extract", detailed_keys=["category", "l2-category"]
+)
 
 request = dict(verbatim=True)  # some questions hold a "<"
 
@@ -25,7 +27,7 @@ meta = dict(
     modality="image",
     metric="mean of aAcc, fAcc and qAcc",
     license="BSD-3-Clause",
-    needs_judge=False,
+    needs_judge="optional",
     published=[
         dict(model="Qwen3-VL-8B", accuracy=57.76, source="OpenVLHarness, no tools"),
         dict(model="Qwen3-VL-32B", accuracy=61.66, source="OpenVLHarness, no tools"),

@@ -16,7 +16,7 @@ dataset = dict(
     name="realworldqa",
 )
 
-evaluator = dict(type="BaseEvaluator")
+evaluator = dict(type="BaseEvaluator", fallback="option_extract")
 
 request = dict(verbatim=True)  # the prompt ends in a blank and a new line
 
@@ -26,7 +26,7 @@ meta = dict(
     modality="image",
     metric="option accuracy",
     license="see the data set card",
-    needs_judge=False,
+    needs_judge="optional",
     published=[
         dict(model="Qwen3-VL-8B", accuracy=71.37, source="OpenVLHarness, no tools"),
         dict(model="Qwen3-VL-32B", accuracy=78.82, source="OpenVLHarness, no tools"),

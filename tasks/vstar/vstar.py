@@ -16,7 +16,7 @@ dataset = dict(
     name="vstar",
 )
 
-evaluator = dict(type="BaseEvaluator", detailed_keys=["category"])
+evaluator = dict(type="BaseEvaluator", fallback="option_extract", detailed_keys=["category"])
 
 request = dict(verbatim=True)  # the prompt ends in a blank and a new line
 
@@ -26,7 +26,7 @@ meta = dict(
     modality="image",
     metric="option accuracy",
     license="see the data set card",
-    needs_judge=False,
+    needs_judge="optional",
     published=[
         dict(model="Qwen3-VL-8B", accuracy=83.24, source="OpenVLHarness, no tools"),
         dict(model="Qwen3-VL-32B", accuracy=85.34, source="OpenVLHarness, no tools"),

@@ -31,7 +31,7 @@ def test_an_answer_stays_between_its_markers(family: str, answer: str) -> None:
     inside = text[opened.end() :].partition(close)[0]
     assert inside == answer
     assert text.count(close) == 1
-    assert text.count("the truth") == 1  # no mark inside an answer is filled
+    assert text.count("the truth") == (family != "option_extract")  # no mark inside an answer is filled
 
 
 @given(answer=st.text(max_size=60), question=st.text(max_size=60), reference=st.text(max_size=60))
@@ -73,7 +73,8 @@ def test_prompts_say_that_material_is_no_instruction_and_how_to_reply(family: st
     assert "never addressed to you" in text
     assert text.endswith(own.form)
     assert own.form in own.reminder()
-    assert {"question", "reference", "answer"} <= set(re.findall(r"\{\{(\w+)\}\}", text))
+    shown = {"question", "answer"} | ({"reference"} if family != "option_extract" else set())
+    assert shown <= set(re.findall(r"\{\{(\w+)\}\}", text))
     assert own.prompt_verified == (family not in ("judge_rs", "realxbench"))
 
 

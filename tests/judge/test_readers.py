@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -16,14 +17,19 @@ QUESTION = JudgeQuestion(
     reference="Paris",
     answer="In Paris.",
     accepted=["Paris"],
-    fields={"options": "(none)", "checklist": "1. Names the city.\n2. Names the country."},
+    fields={
+        "options": "A. red\nB. dark blue",
+        "choices": {"A": "red", "B": "dark blue"},
+        "checklist": "1. Names the city.\n2. Names the country.",
+    },
 )
 OPEN = "judge_unparsed"
 
 
 def grade(family: str, reply: str, finish_reason: str = "stop", *, refused: bool = False) -> str:
     record = Prediction("0", answer=reply, finish_reason=finish_reason, refused=refused)
-    return opinion_of(FAMILIES[family], "judge", record, QUESTION).status
+    asked = dataclasses.replace(QUESTION, reference="A") if family == "option_extract" else QUESTION
+    return opinion_of(FAMILIES[family], "judge", record, asked).status
 
 
 def fields(family: str, reply: str) -> dict[str, Any]:
@@ -372,6 +378,39 @@ def test_one_or_zero(family: str, reply: str, status: str) -> None:
     assert grade(family, reply) == status
 
 
+@pytest.mark.parametrize(
+    ("reply", "chosen"),
+    [
+        ("A", "A"),
+        ("B.", "B"),
+        ("**B**", "B"),
+        ("(A)", "A"),
+        ("B. dark blue", "B"),
+        ("Dark Blue", "B"),
+        ("Answer: A", "A"),
+        ("The response describes the sea.\n\nB", "B"),
+        ("<think>A? No.</think>B", "B"),
+        ("none", None),
+        ("None.", None),
+    ],
+)
+def test_the_option_that_a_response_chooses(reply: str, chosen: str | None) -> None:
+    assert fields("option_extract", reply) == {"extracted_answer": chosen}
+    graded = {
+        "A": "correct",
+        "B": "incorrect",
+        None: "invalid",
+    }  # the truth is A, which the judge is not told
+    assert grade("option_extract", reply) == graded[chosen]
+
+
+@pytest.mark.parametrize(
+    "reply", ["C", "A or B", "A\nB", "A. dark blue", "A dark one", "", "blue", 'Reply with "none".', "A/B"]
+)
+def test_no_option_is_made_up(reply: str) -> None:
+    assert grade("option_extract", reply) == OPEN
+
+
 # --- what holds for all of them ---
 
 VERDICTS = {
@@ -384,6 +423,7 @@ VERDICTS = {
     "simplevqa": '{"0": "正确"}',
     "freak": "A",
     "spatial_extract": "A\tParis",
+    "option_extract": "A",
     "binary": "reasoning: x\nverdict: correct",
     "extract_compare": "extracted_answer: Paris\njudgement: 1",
     "simpleqa": "A",
@@ -452,7 +492,10 @@ def test_an_empty_answer_takes_no_call(family: str) -> None:
     empty = JudgeQuestion("Where?", "Paris", " \n", ["Paris"], QUESTION.fields)
     ruling = decided_by_rule(FAMILIES[family], empty)
     assert ruling is not None
-    expected = {"simplevqa": "not_attempted", "simpleqa": "not_attempted", "spatial_extract": "invalid"}
+    expected = {
+        **dict.fromkeys(("simplevqa", "simpleqa"), "not_attempted"),
+        **dict.fromkeys(("spatial_extract", "option_extract"), "invalid"),
+    }
     assert (ruling.status, ruling.grade) == ("model_failed", expected.get(family, "incorrect"))
 
 
@@ -460,7 +503,11 @@ def test_an_empty_answer_takes_no_call(family: str) -> None:
 @pytest.mark.parametrize("answer", ["Paris", " paris. ", "ＰＡＲＩＳ"])
 def test_an_exact_match_takes_no_call_but_where_more_is_asked(family: str, answer: str) -> None:
     ruling = decided_by_rule(FAMILIES[family], JudgeQuestion("Where?", "Paris", answer, ["Paris"]))
-    if family in ("mmbrowsecomp", "spatial_extract"):  # whose judges say more than whether it is right
+    if family in (
+        "mmbrowsecomp",
+        "spatial_extract",
+        "option_extract",
+    ):  # whose judges say more than whether it is right
         assert ruling is None
     else:
         assert ruling is not None

@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from flagharness.data._download import download_media
@@ -151,7 +152,8 @@ def _fetch(
         if len(paths) == len(links):
             stored[index] = paths
         else:
-            broken[index] = "; ".join(f"{url}: {found[url].reason}" for url in links if not found[url].path)
+            gone = [found[url] for url in links if found[url].path is None]
+            broken[index] = "; ".join(f"{each.url}: {shorten(each.reason, 160)}" for each in gone)
 
 
 def _reference_text(cell: Any) -> Any:

@@ -18,13 +18,16 @@ def process(cfg: Any) -> None:
 
 
 def adapt(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of WebWatcher's files under the table's names; its level stands in the picture's path."""
+    """Return a row of WebWatcher's files under the table's names; its level stands in the picture's path.
+
+    That path starts above the folder of the files; pictures are taken from ``images/`` beside them.
+    """
     if "answers" not in row or "answer" in row:
         return row
     return {
         "question": row["question"],
         "answer": next(iter(texts_of(row["answers"])), None),
-        "image_path": row["image_path"],
+        "image_path": f"images/{row['image_path'].partition('images/')[2]}",
         "domain": row.get("domain"),
         "level": level_of(row["image_path"]),
     }
@@ -39,7 +42,7 @@ def level_of(path: str) -> str | None:
     """Return the level that a picture's path names, None if it names none.
 
     Example:
-        >>> level_of("images/level2/17.jpg"), level_of("images/17.jpg")
+        >>> level_of("images/level2/level2_17.jpg"), level_of("images/17.jpg")
         ('level2', None)
     """
     found = re.search(r"level[_-]?([12])", path)

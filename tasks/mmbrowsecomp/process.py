@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from flagharness.data import decrypt, process_table, short_answer_row, texts_of
 
+PICTURES = "MMBC_images"
+"""Where the authors' repository keeps its pictures."""
 KEPT = ("category", "subtask", "level")
 
 
@@ -15,15 +19,26 @@ def process(cfg: Any) -> None:
     Raises:
         DataError: Naming every row without a question or a true answer, or one that cannot be decrypted.
     """
-    process_table(cfg, row_of, required=["question", "answer"], text_rows=True, adapt=adapt)
+    clone = Path(str(cfg.dataset_path)).parent.parent / PICTURES
+    process_table(
+        cfg, row_of, required=["question", "answer"], text_rows=True, adapt=partial(adapt, clone=clone)
+    )
 
 
-def adapt(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the authors' file under the table's names; its pictures are links."""
+def adapt(row: dict[str, Any], clone: Path) -> dict[str, Any]:
+    """Return a row of the authors' file under the table's names; its pictures are links.
+
+    Args:
+        clone: Where the pictures lie if the file lies in a clone of the authors' repository.
+    """
     if "canary" not in row or "index" in row:
         return row
+    files = [clone.absolute() / link.rpartition("/")[2] for link in row["images"]]
+    pictures = [
+        str(file) if file.is_file() else link for file, link in zip(files, row["images"], strict=True)
+    ]
     kept = {key: row.get(key) for key in ("question", "answer", "checklist", "canary", *KEPT)}
-    return {"index": row["id"], "images": row["images"], "is_encrypted": True, **kept}
+    return {"index": row["id"], "image_path": pictures, "is_encrypted": True, **kept}
 
 
 def row_of(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from flagharness.data import decrypt, process_table, short_answer_row, texts_of
 
-PICTURES = "../VisBrowse_Bench_images"
-"""Where the authors' repository keeps its pictures, seen from the file with the questions."""
+PICTURES = "VisBrowse_Bench_images"
+"""Where the authors' repository keeps its pictures."""
 
 
 def process(cfg: Any) -> None:
@@ -16,14 +18,23 @@ def process(cfg: Any) -> None:
     Raises:
         DataError: Naming every row without a question or a true answer, or one that cannot be decrypted.
     """
-    process_table(cfg, row_of, required=["question", "answer"], adapt=adapt)
+    clone = Path(str(cfg.dataset_path)).parent.parent / PICTURES
+    process_table(cfg, row_of, required=["question", "answer"], adapt=partial(adapt, clone=clone))
 
 
-def adapt(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the authors' file under the table's names."""
+def adapt(row: dict[str, Any], clone: Path) -> dict[str, Any]:
+    """Return a row of the authors' file under the table's names; its pictures are links, or names of files.
+
+    Args:
+        clone: Where the pictures lie if the file lies in a clone of the authors' repository.
+    """
     if "canary" not in row or "index" in row:
         return row
-    pictures = [name if "://" in name else f"{PICTURES}/{name}" for name in row["image"]]
+    files = [name.rpartition("/")[2] for name in row["image"]]
+    pictures = [
+        f"../{PICTURES}/{file}" if (clone / file).is_file() else name
+        for file, name in zip(files, row["image"], strict=True)
+    ]
     kept = {key: row[key] for key in ("question", "answer", "canary", "domain", "sub_domain")}
     return {"index": row["id"], "image_path": pictures, "is_encrypted": True, **kept}
 

@@ -19,7 +19,7 @@ def process(cfg: Any) -> None:
     Raises:
         DataError: Naming every row without a question or a true answer, or one that cannot be decrypted.
     """
-    clone = Path(str(cfg.dataset_path)).parent.parent / PICTURES
+    clone = Path(str(cfg.dataset_path)).expanduser().absolute().parent.parent / PICTURES
     process_table(
         cfg, row_of, required=["question", "answer"], text_rows=True, adapt=partial(adapt, clone=clone)
     )
@@ -33,9 +33,10 @@ def adapt(row: dict[str, Any], clone: Path) -> dict[str, Any]:
     """
     if "canary" not in row or "index" in row:
         return row
-    files = [clone.absolute() / link.rpartition("/")[2] for link in row["images"]]
+    files = [link.rpartition("/")[2] for link in row["images"]]
     pictures = [
-        str(file) if file.is_file() else link for file, link in zip(files, row["images"], strict=True)
+        f"../{PICTURES}/{file}" if (clone / file).is_file() else link
+        for file, link in zip(files, row["images"], strict=True)
     ]
     kept = {key: row.get(key) for key in ("question", "answer", "checklist", "canary", *KEPT)}
     return {"index": row["id"], "image_path": pictures, "is_encrypted": True, **kept}

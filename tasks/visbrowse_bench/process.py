@@ -18,7 +18,7 @@ def process(cfg: Any) -> None:
     Raises:
         DataError: Naming every row without a question or a true answer, or one that cannot be decrypted.
     """
-    clone = Path(str(cfg.dataset_path)).parent.parent / PICTURES
+    clone = Path(str(cfg.dataset_path)).expanduser().absolute().parent.parent / PICTURES
     process_table(cfg, row_of, required=["question", "answer"], adapt=partial(adapt, clone=clone))
 
 

@@ -350,11 +350,13 @@ def test_visbrowse_takes_the_pictures_of_the_clone_and_requires_every_part(
     pictures.mkdir(parents=True)
     for name in ("1.png", "2_1.png", "2_2.png"):
         (pictures / name).write_bytes(png(len(name)))
-    rows = [visbrowse_row(1, ["1.png"], ["M1"]), visbrowse_row(68, ["2_1.png", "2_2.png"], ["M1", "M4"])]
+    link = "https://example.org/VisBrowse_Bench_images/1.png"
+    rows = [visbrowse_row(1, [link], ["M1"]), visbrowse_row(68, ["2_1.png", "2_2.png"], ["M1", "M4"])]
     one, two = processed("visbrowse_bench", write_jsonl("clone/data/VisBrowse-Bench.jsonl", rows))
     assert (one["question_id"], one["question"], one["answers"]) == ("1", "Which lines cross, 1?", ["M1"])
     assert (two["answer"], two["answers"], two["answer_mode"]) == ("M1; M4", ["M1", "M4"], "all")
-    assert (two["sub_task"], two["sub_domain"], len(two["img_path"])) == ("Travel", "Trains", 2)
+    assert (two["sub_task"], two["sub_domain"]) == ("Travel", "Trains")
+    assert two["img_path"] == [f"img/VisBrowse_Bench_images_2_{n}.png" for n in (1, 2)]
     assert "All of these parts are required:\n- M1\n- M4" in judge_text("visbrowse_bench", two)
 
 
@@ -462,7 +464,12 @@ def test_browsecomp_vl_takes_both_levels_and_rows_that_ask_alike(
     tmp_path: Path,
 ) -> None:
     def row(place: str, answer: str) -> dict[str, Any]:
-        return {"question": "When?", "image_path": place, "answers": [answer], "domain": "Art"}
+        return {
+            "question": "When?",
+            "image_path": f"browsecomp-vl/{place}",
+            "answers": [answer],
+            "domain": "Art",
+        }
 
     for place in ("images/level1/0.jpg", "images/level2/0.jpg", "images/level2/1.jpg"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
@@ -542,15 +549,21 @@ def test_mmbrowsecomp_keeps_rows_without_a_picture_and_fetches_linked_ones(
     write_jsonl: Callable[..., Path],
     png: Callable[..., bytes],
     file_server: Callable[[Mapping[str, bytes]], str],
+    tmp_path: Path,
 ) -> None:
     base = file_server({"/7.png": png(7), "/8.png": png(8)})
+    (tmp_path / "clone" / "MMBC_images").mkdir(parents=True)
+    (tmp_path / "clone" / "MMBC_images" / "5.png").write_bytes(png(5))
     rows = [
         mmbrowsecomp_row(1, []),
+        mmbrowsecomp_row(5, [f"{base}/5.png"]),
         mmbrowsecomp_row(9, [f"{base}/7.png"]),
         mmbrowsecomp_row(1315, [f"{base}/8.png", f"{base}/7.png"]),
         mmbrowsecomp_row(12, [f"{base}/gone.png"]),
     ]
-    alone, one, two, gone = processed("mmbrowsecomp", write_jsonl("MMBrowseComp.jsonl", rows))
+    made = processed("mmbrowsecomp", write_jsonl("clone/data/MMBrowseComp.jsonl", rows))
+    alone, cloned, one, two, gone = made
+    assert cloned["img_path"] == "img/MMBC_images_5.png"
     assert (alone["img_path"], alone["question_id"], alone["answers"]) == ([], "1", ["[1789]"])
     assert alone["question"].startswith("Give the answer")
     assert alone["judge_question"] == "Which year, 1?"

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 _HTTP_TYPES = ("http", "gpt", "openai")
 _OTHER_PROTOCOLS = ("claude", "gemini", "hunyuan")
-_WITHOUT_EFFECT = ("use_cache", "chat_name", "max_num_frames", "model_path", "server_port")
+_WITHOUT_EFFECT = ("use_cache", "chat_name", "model_path", "server_port")
 _BBOX_SPACES = ("norm1000", "norm1", "pixel")  # a test holds them to those of `flagharness.extract`
 _BBOX_SPACES_TEXT = f"one of {', '.join(_BBOX_SPACES)}"
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "stop", "reasoning", "thinking", "provider")
@@ -56,6 +56,16 @@ class ModelConfig:
     max_image_size: int | None = None
     max_long_side: int | None = None
     min_short_side: int | None = None
+    max_num_frames: int | None = None
+    """Most frames of a video, evenly spread; 16 where ``fps`` is not set either."""
+    fps: float | None = None
+    """Frames of a video a second."""
+    video_mode: str = "frames"
+    """"frames", or "file": the video itself, for endpoints that take ``video_url`` parts."""
+    frame_times: bool = False
+    """Whether a text before each frame says when it is shown."""
+    audio_mode: str = "input_audio"
+    """"input_audio", or "audio_url" for endpoints that want that."""
     timeout: float = 600.0
     max_retries: int = 5
     retry_wait_max: float = 60.0
@@ -190,6 +200,11 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         max_image_size=number("max_image_size", 1, None),
         max_long_side=number("max_long_side", 1, None),
         min_short_side=number("min_short_side", 1, None),
+        max_num_frames=number("max_num_frames", 1, None),
+        fps=number("fps", 0.001, None, (int, float)),
+        video_mode=_one_of(values, "video_mode", ("frames", "file")),
+        frame_times=take("frame_times", bool, "true or false", False),
+        audio_mode=_one_of(values, "audio_mode", ("input_audio", "audio_url")),
         timeout=number("timeout", 0.001, number("retry_time", 0.001, 600.0, (int, float)), (int, float)),
         max_retries=number("max_retries", 0, 5),
         retry_wait_max=number("retry_wait_max", 0, 60.0, (int, float)),
@@ -216,6 +231,14 @@ def _check(raw: dict[str, Any], where: str, folder: Path) -> ModelConfig:
         source=without_secrets(raw, ("url", "base_url")),
         secrets=all_forms(values.secrets),
     )
+
+
+def _one_of(values: Values, key: str, known: tuple[str, ...]) -> str:
+    words = " or ".join(f"'{word}'" for word in known)
+    given = values.take(key, str, words, known[0])
+    if given not in known:
+        raise values.fail(key, words)
+    return str(given)
 
 
 def _sampling(values: Values, where: str) -> dict[str, Any]:

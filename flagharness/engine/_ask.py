@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -43,9 +43,12 @@ class Job:
     index: int
     inference: int
 
-    def asked(self, text: str, request_hash: str | None) -> Asked:
+    def asked(
+        self, text: str, request_hash: str | None, frame_times: Sequence[Sequence[float]] = ()
+    ) -> Asked:
         """Return what was asked, for the record of it."""
-        return Asked(self.run.ids[self.index], self.inference, self.run.settings, text, request_hash)
+        question_id = self.run.ids[self.index]
+        return Asked(question_id, self.inference, self.run.settings, text, request_hash, frame_times)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Ready:
     prepared: Any
     earlier: Prediction | None
     """An answer to the same request that could not be read."""
+    frame_times: Sequence[Sequence[float]] = ()
 
 
 class Asker:
@@ -187,10 +191,11 @@ class Asker:
             earlier = journal.read(found) if self._retry_parse_failures else None
             if earlier is None or not self._is_unreadable(job, earlier):
                 return found
-        request, media_types = builder.encode(question, job.inference)
+        encoded = builder.encode(question, job.inference)
         # The files' own bytes are no longer needed; what is sent lives in `prepared`.
         slim = Question(sample, (), (), question.digests)
-        return Ready(slim, request_hash, client.prepare(request, media_types), earlier)
+        prepared = client.prepare(encoded.request, encoded.media_types)
+        return Ready(slim, request_hash, prepared, earlier, encoded.frame_times)
 
     async def _ask(self, job: Job, ready: Ready, client: Client) -> None:
         run = job.run
@@ -198,7 +203,7 @@ class Asker:
         if ready.earlier is None and run.journal.has_answer(ready.question.sample.question_id, job.inference):
             run.changed += 1
         run.asked += 1
-        asked = job.asked(ready.question.sample.text, ready.request_hash)
+        asked = job.asked(ready.question.sample.text, ready.request_hash, ready.frame_times)
         earlier = ready.earlier
         for tries_left in range(self._model.max_retries if self._retry_parse_failures else 0, -1, -1):
             started = time.monotonic()
@@ -222,9 +227,10 @@ class Asker:
             self._answered_now = self._ever_answered = True
             prediction = after(earlier, answered(asked, response))
             if logger.isEnabledFor(logging.DEBUG):
-                images = ", ".join(str(path) for path in ready.question.sample.images) or "none"
+                shown = ready.question.sample
+                media = ", ".join(map(str, (*shown.images, *shown.videos, *shown.audios))) or "none"
                 logger.debug(
-                    "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, prediction.question_id, asked.text, images,
+                    "%s %s\nprompt: %s\nmedia: %s\nanswer: %s", run.name, prediction.question_id, asked.text, media,
                     prediction.answer,
                 )  # fmt: skip
             if not tries_left or self._stop.is_set() or not self._is_unreadable(job, prediction):

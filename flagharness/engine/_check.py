@@ -6,15 +6,14 @@ import difflib
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from flagharness.data import file_digest
 from flagharness.engine._requests import build_messages
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError, FlagHarnessError, did_you_mean, listing
 from flagharness.evaluator import BoxEvaluator
-from flagharness.media import check_image, is_turned
-from flagharness.model import media_of
+from flagharness.media import MediaRules, is_turned
+from flagharness.model import Media, media_of
 from flagharness.task import Sample
 
 logger = logging.getLogger(__name__)
@@ -36,10 +35,12 @@ class Volume:
     """How much a task would send: media counted as often as they are sent, bytes as they lie on disk."""
 
     images: int = 0
+    videos: int = 0
+    audios: int = 0
     bytes: int = 0
 
 
-def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
+def check_samples(run: TaskRun, rules: MediaRules, skip_bad_rows: bool) -> Volume:
     """Render every sample of a run, look at every media file, and ask the evaluator whether it can score them.
 
     Bad rows are all reported at once. With ``skip_bad_rows`` they are left out of the asking and stay in the
@@ -52,7 +53,7 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
         raise DataError(f"{run.name}: the data holds no row.")
     _refuse_misspelt_keys(run)
     problems, media = _render_all(run)
-    volume = _look_at_media(media, problems, run.num_infers)
+    volume = _look_at_media(media, rules, problems, run.num_infers)
     if isinstance(run.task.evaluator, BoxEvaluator):
         _warn_of_turned_pictures(run.name, media)
     run.bad_rows = {index: "; ".join(reasons) for index, reasons in sorted(problems.items())}
@@ -75,15 +76,15 @@ def check_samples(run: TaskRun, skip_bad_rows: bool) -> Volume:
     return volume
 
 
-def _render_all(run: TaskRun) -> tuple[dict[int, list[str]], dict[int, list[Path]]]:
+def _render_all(run: TaskRun) -> tuple[dict[int, list[str]], dict[int, list[Media]]]:
     """Render every sample; return the problems found, and the media of the samples without any, by index."""
     problems: dict[int, list[str]] = {}
-    media: dict[int, list[Path]] = {}
+    media: dict[int, list[Media]] = {}
     for index in range(run.rows):
         try:
             sample = run.task.sample(index)
             messages = build_messages(sample, None, verbatim=run.task.config.request.verbatim)
-            media[index] = [medium.path for medium in media_of(messages)]
+            media[index] = media_of(messages)
             problem = _problem_of(sample, run)
         except FlagHarnessError as error:
             problem = str(error)
@@ -96,8 +97,6 @@ def _render_all(run: TaskRun) -> tuple[dict[int, list[str]], dict[int, list[Path
 
 
 def _problem_of(sample: Sample, run: TaskRun) -> str | None:
-    if sample.videos or sample.audios:
-        return "this version sends no video or audio"
     if not _is_unicode(sample.question_id) or not _is_unicode(sample.text):
         return "holds half of a surrogate pair, which no request can carry"
     known = run.task.annotations[sample.question_id].get("data_error")
@@ -119,26 +118,40 @@ def _not_as_released(sample: Sample) -> str | None:
     )
 
 
-def _look_at_media(media: dict[int, list[Path]], problems: dict[int, list[str]], num_infers: int) -> Volume:
-    """Check every file once, add what is wrong to ``problems``, and return what would be sent."""
-    files = list(dict.fromkeys(path for paths in media.values() for path in paths))
+def _look_at_media(
+    media: dict[int, list[Media]], rules: MediaRules, problems: dict[int, list[str]], num_infers: int
+) -> Volume:
+    """Check every file once, add what is wrong to ``problems``, and return what would be sent.
+
+    Raises:
+        ConfigError: Frames of videos are to be shown, and what takes them out is not installed.
+    """
+    files = list(dict.fromkeys(medium for several in media.values() for medium in several))
     with ThreadPoolExecutor(4, thread_name_prefix="check") as threads:
-        found = dict(zip(files, threads.map(check_image, files), strict=True))
-    sizes = {path: 0 if problem else path.stat().st_size for path, problem in found.items()}
+        checks = rules.checks
+        found = dict(
+            zip(files, threads.map(lambda medium: checks[medium.kind](medium.path), files), strict=True)
+        )
+    sizes = {medium: 0 if problem else medium.path.stat().st_size for medium, problem in found.items()}
     volume = Volume()
-    for index, paths in media.items():
-        broken = [f"{path}: {found[path]}" for path in dict.fromkeys(paths) if found[path] is not None]
+    for index, several in media.items():
+        broken = [f"{each.path}: {found[each]}" for each in dict.fromkeys(several) if found[each] is not None]
         if broken:
             problems[index] = broken
-        volume.images += len(paths) * num_infers
-        volume.bytes += sum(sizes[path] for path in paths) * num_infers
+        kinds = [medium.kind for medium in several]
+        volume.images += kinds.count("image") * num_infers
+        volume.videos += kinds.count("video") * num_infers
+        volume.audios += kinds.count("audio") * num_infers
+        volume.bytes += sum(sizes[medium] for medium in several) * num_infers
     return volume
 
 
-def _warn_of_turned_pictures(name: str, media: dict[int, list[Path]]) -> None:
+def _warn_of_turned_pictures(name: str, media: dict[int, list[Media]]) -> None:
     """Boxes refer to pixels as they are stored; who looks at a picture that its EXIF data turns may see others."""
     turned = [
-        str(path) for path in dict.fromkeys(p for paths in media.values() for p in paths) if is_turned(path)
+        str(medium.path)
+        for medium in dict.fromkeys(each for several in media.values() for each in several)
+        if medium.kind == "image" and is_turned(medium.path)
     ]
     if turned:
         logger.warning(

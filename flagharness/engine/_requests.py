@@ -7,10 +7,20 @@ import logging
 from dataclasses import dataclass
 
 from flagharness.config import ModelConfig, RequestRules
+from flagharness.data import file_digest
 from flagharness.errors import DataError
-from flagharness.media import LIMITS_VERSION, ImageLimits, encode_image
+from flagharness.media import (
+    LIMITS_VERSION,
+    EncodedImage,
+    FrameRule,
+    ImageLimits,
+    MediaRules,
+    encode_image,
+    read_frames,
+    sniff,
+)
 from flagharness.model import Media, Message, Part, Request, media_of, request_hash
-from flagharness.prompt import split_marks
+from flagharness.prompt import Place, split_marks
 from flagharness.run import dump_line
 from flagharness.task import Sample
 
@@ -23,9 +33,32 @@ class Question:
 
     sample: Sample
     messages: tuple[Message, ...]
-    contents: tuple[bytes, ...]
-    """The files' own bytes, in the order in which the messages show them."""
+    contents: tuple[bytes | None, ...]
+    """The files' own bytes, in the order in which the messages show them; None for a video shown in frames."""
     digests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A request, and what its media became."""
+
+    request: Request
+    media_types: tuple[str, ...]
+    frame_times: tuple[tuple[float, ...], ...]
+    """When the frames of each video are shown, in seconds from its first; one entry a video."""
+
+
+def media_rules(model: ModelConfig | None, rules: RequestRules) -> MediaRules:
+    """Return how media go to a model in a task; as they go by default where there is no model yet."""
+    if model is None:
+        return MediaRules()
+    limits = (model.max_image_size, model.max_long_side, model.min_short_side)
+    return MediaRules(
+        limits=ImageLimits() if rules.original_media else ImageLimits(*limits),
+        frames=None if model.video_mode == "file" else FrameRule(model.max_num_frames, model.fps),
+        frame_times=model.frame_times,
+        audio_as_url=model.audio_mode == "audio_url",
+    )
 
 
 class RequestBuilder:
@@ -42,9 +75,13 @@ class RequestBuilder:
         self._verbatim = rules.verbatim
         self.sampling = rules.sampling_with(model.sampling)
         self._system_prompt = model.system_prompt if rules.system_prompt else None
-        limits = (model.max_image_size, model.max_long_side, model.min_short_side)
-        self._limits = ImageLimits() if rules.original_media else ImageLimits(*limits)
-        self._limits_identity = [LIMITS_VERSION, *limits] if self._limits.active else None
+        self._media = media_rules(model, rules)
+        limits = self._media.limits
+        self._limits_identity = (
+            [LIMITS_VERSION, limits.max_image_size, limits.max_long_side, limits.min_short_side]
+            if limits.active
+            else None
+        )
 
     def settings(self) -> str:
         """Return the digest of what all answers of a run have in common: model, sampling, system prompt.
@@ -62,17 +99,26 @@ class RequestBuilder:
                 data was released with.
         """
         messages = build_messages(sample, self._system_prompt, verbatim=self._verbatim)
-        contents = []
+        contents: list[bytes | None] = []
+        digests = []
         for medium in media_of(messages):
             try:
-                contents.append(medium.path.read_bytes())
+                if medium.kind == "video" and self._media.frames is not None:
+                    contents.append(None)
+                    digests.append(file_digest(medium.path))
+                else:
+                    content = medium.path.read_bytes()
+                    contents.append(content)
+                    digests.append(hashlib.sha256(content).hexdigest())
             except OSError as error:
                 raise DataError(f"{medium.path}: cannot be read: {error.strerror or error}") from error
-        digests = tuple(hashlib.sha256(content).hexdigest() for content in contents)
-        if sample.image_sha256 is not None and digests != (sample.image_sha256,):
+        if sample.image_sha256 is not None and digests != [sample.image_sha256]:
             raise DataError(f"{sample.images[0]}: not the file that was released (SHA-256)")
-        digests = tuple(digest[:32] for digest in digests)
-        return Question(sample, messages, tuple(contents), digests)
+        identities = [self._media.identity(medium.kind) for medium in media_of(messages)]
+        known = tuple(
+            f"{digest[:32]} {identity}".rstrip() for digest, identity in zip(digests, identities, strict=True)
+        )
+        return Question(sample, messages, tuple(contents), known)
 
     def hash(self, question: Question, inference: int) -> str:
         """Return the request hash of one inference of a question."""
@@ -86,41 +132,85 @@ class RequestBuilder:
             sampling=self.sampling,
         )
 
-    def encode(self, question: Question, inference: int) -> tuple[Request, list[str]]:
-        """Return the request and the media type of each of its media.
+    def encode(self, question: Question, inference: int) -> Encoded:
+        """Return the request with its media as they are sent.
 
         Raises:
-            DataError: An image that has to be changed cannot be decoded.
+            DataError: A medium that has to be changed cannot be decoded.
         """
-        images = []
-        for medium, content in zip(media_of(question.messages), question.contents, strict=True):
-            try:
-                images.append(encode_image(content, self._limits))
-            except DataError as error:
-                raise DataError(f"{medium.path}: {error}") from error
+        sent: list[tuple[str, bytes]] = []
+        times: list[tuple[float, ...]] = []
+        media = iter(zip(question.contents, question.digests, strict=True))
+        messages = []
+        for message in question.messages:
+            parts: list[Part] = []
+            for part in message.parts:
+                if isinstance(part, str):
+                    parts.append(part)
+                    continue
+                content, digest = next(media)
+                try:
+                    if content is None:
+                        parts += self._frames(part, digest, sent, times)
+                    else:
+                        parts.append(part)
+                        sent.append(self._as_sent(part.kind, content))
+                except DataError as error:
+                    raise DataError(f"{part.path}: {error}") from error
+            messages.append(Message(message.role, tuple(parts)))
         request = Request(
             question_id=question.sample.question_id,
             inference=inference,
-            messages=question.messages,
-            encoded=tuple(image.data for image in images),
+            messages=tuple(messages),
+            encoded=tuple(data for _, data in sent),
             sampling=self.sampling,
         )
-        return request, [image.mime for image in images]
+        return Encoded(request, tuple(mime for mime, _ in sent), tuple(times))
+
+    def _as_sent(self, kind: str, content: bytes) -> tuple[str, bytes]:
+        if kind == "image":
+            image: EncodedImage = encode_image(content, self._media.limits)
+            return image.mime, image.data
+        found = sniff(content)
+        if found is None or found.kind != kind:
+            raise DataError(f"is no {kind}")
+        return found.mime, content
+
+    def _frames(
+        self, video: Media, digest: str, sent: list[tuple[str, bytes]], times: list[tuple[float, ...]]
+    ) -> list[Part]:
+        assert self._media.frames is not None
+        parts: list[Part] = []
+        frames = read_frames(video.path, digest, self._media.frames, self._media.limits)
+        for frame in frames:
+            if self._media.frame_times:
+                parts.append(f"[{frame.time_s:.1f} s]")
+            parts.append(Media(video.path))
+            sent.append((frame.image.mime, frame.image.data))
+        times.append(tuple(frame.time_s for frame in frames))
+        return parts
 
 
 def build_messages(
     sample: Sample, system_prompt: str | None, *, verbatim: bool = False
 ) -> tuple[Message, ...]:
-    """Return the chat turns of a sample: an optional system turn, then text and images at their marks.
+    """Return the chat turns of a sample: an optional system turn, then text and media at their marks.
 
     Args:
-        verbatim: Images first, then the text as it is.
+        verbatim: Media first, then the text as it is.
 
     Raises:
-        DataError: A mark without an image.
+        DataError: A mark without a medium.
     """
-    images = len(sample.images)
-    pieces = [*range(images), sample.text] if verbatim else split_marks(sample.text, images)
-    parts: list[Part] = [piece if isinstance(piece, str) else Media(sample.images[piece]) for piece in pieces]
+    files = {"image": sample.images, "video": sample.videos, "audio": sample.audios}
+    numbers = {kind: len(paths) for kind, paths in files.items()}
+    if verbatim:
+        first = [(kind, index) for kind, paths in files.items() for index in range(len(paths))]
+        pieces: list[str | Place] = [*first, sample.text]
+    else:
+        pieces = split_marks(sample.text, numbers)
+    parts: list[Part] = [
+        piece if isinstance(piece, str) else Media(files[piece[0]][piece[1]], piece[0]) for piece in pieces
+    ]
     user = Message("user", tuple(parts))
     return (Message("system", (system_prompt,)), user) if system_prompt else (user,)

@@ -26,7 +26,7 @@ from flagharness.engine._judging import JudgePool, preflight
 from flagharness.engine._model_fit import refuse_moved_boxes, tell_evaluator, warn_of_overruled_settings
 from flagharness.engine._progress import Progress
 from flagharness.engine._records import differences, is_finished, model_record, now, task_summary, versions
-from flagharness.engine._requests import RequestBuilder
+from flagharness.engine._requests import RequestBuilder, media_rules
 from flagharness.engine._rescore import on_the_data_of_its_run, saved_answers
 from flagharness.engine._score import Lookup, score_task, visible
 from flagharness.engine._seating import seat_judges, warn_of_self_judging
@@ -151,7 +151,8 @@ class Engine:
                     warn_of_overruled_settings(run, model)
                     refuse_moved_boxes(run, model)
                 if not self.spec.without_infer:
-                    self.volumes[run.name] = check_samples(run, self.spec.skip_bad_rows)
+                    rules = media_rules(model, run.task.config.request)
+                    self.volumes[run.name] = check_samples(run, rules, self.spec.skip_bad_rows)
             except FlagHarnessError as error:
                 self._fail(run, str(error))
 
@@ -305,8 +306,9 @@ class Engine:
         run.folder.dry_run.mkdir(parents=True, exist_ok=True)
         asked = [index for index in range(run.rows) if index not in run.bad_rows]
         for number, index in enumerate(asked[:DRY_RUN_REQUESTS], start=1):
-            request, media_types = builder.encode(builder.read(run.task.sample(index)), 0)
-            (run.folder.dry_run / f"request_{number}.json").write_bytes(client.prepare(request, media_types))
+            encoded = builder.encode(builder.read(run.task.sample(index)), 0)
+            body = client.prepare(encoded.request, encoded.media_types)
+            (run.folder.dry_run / f"request_{number}.json").write_bytes(body)
 
     # --- records ----------------------------------------------------------------------------------------------
 

@@ -109,6 +109,7 @@ class EndpointClient:
             list(zip(media_types, request.encoded, strict=True)),
             request.sampling,
             self._config.stream,
+            self._config.audio_mode == "audio_url",
         )
 
     async def ask(self, body: bytes) -> Response:

@@ -18,6 +18,7 @@ class Asked:
     Attributes:
         text: The prompt as sent.
         request_hash: None for what could not be made a request.
+        frame_times: When the frames of each video were shown, in seconds from its first.
     """
 
     question_id: str
@@ -25,6 +26,7 @@ class Asked:
     settings: str | None
     text: str
     request_hash: str | None
+    frame_times: Sequence[Sequence[float]] = ()
 
 
 def answered(asked: Asked, response: Response) -> Prediction:
@@ -41,6 +43,7 @@ def answered(asked: Asked, response: Response) -> Prediction:
         request_hash=asked.request_hash,
         settings=asked.settings,
         inference=asked.inference,
+        frame_times=[list(times) for times in asked.frame_times],
         model=response.model,
         refused=response.refused,
         attempts=response.attempts,

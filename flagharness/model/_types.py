@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """One image (later: video, audio) of a message, by its place on disk."""
+    """One medium of a message, by its place on disk: ``kind`` is "image", "video" or "audio"."""
 
     path: Path
     kind: str = "image"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -22,6 +22,7 @@ def chat_body(
     encoded: Sequence[tuple[str, bytes]],
     sampling: Mapping[str, Any],
     stream: bool,
+    audio_as_url: bool = False,
 ) -> bytes:
     """Return the JSON body of a chat-completions request.
 
@@ -31,9 +32,13 @@ def chat_body(
     Args:
         encoded: ``(media type, bytes)`` of every medium of ``messages``, in order.
         sampling: Further body fields; one that is None is left out.
+        audio_as_url: Send sounds as ``audio_url`` parts instead of ``input_audio`` ones.
     """
     marker = secrets.token_hex(16)
-    body: dict[str, Any] = {"model": model, "messages": [_message(m, marker) for m in messages]}
+    types = iter([mime for mime, _ in encoded])
+    kinds = [part.kind for part in media_of(messages)]
+    shaped = [_message(message, marker, types, audio_as_url) for message in messages]
+    body: dict[str, Any] = {"model": model, "messages": shaped}
     if stream:
         body["stream"] = True
         body["stream_options"] = {"include_usage": True}
@@ -44,18 +49,31 @@ def chat_body(
     if len(pieces) != len(encoded) + 1:
         raise ValueError(f"{len(encoded)} media for {len(pieces) - 1} places")
     out = [pieces[0]]
-    for (mime, data), piece in zip(encoded, pieces[1:], strict=True):
-        out += [b"data:", mime.encode(), b";base64,", pybase64.b64encode(data), piece]
+    for kind, (mime, data), piece in zip(kinds, encoded, pieces[1:], strict=True):
+        if kind != "audio" or audio_as_url:  # an input_audio part holds the bare base64 text
+            out += [b"data:", mime.encode(), b";base64,"]
+        out += [pybase64.b64encode(data), piece]
     return b"".join(out)
 
 
-def _message(message: Message, marker: str) -> dict[str, Any]:
+def _message(message: Message, marker: str, types: Iterator[str], audio_as_url: bool) -> dict[str, Any]:
     if all(isinstance(part, str) for part in message.parts):
         text = "".join(part for part in message.parts if isinstance(part, str))
         return {"role": message.role, "content": text}
-    image = {"type": "image_url", "image_url": {"url": marker}}
-    content = [{"type": "text", "text": part} if isinstance(part, str) else image for part in message.parts]
+    content = [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else _medium(part.kind, marker, next(types, ""), audio_as_url)
+        for part in message.parts
+    ]
     return {"role": message.role, "content": content}
+
+
+def _medium(kind: str, marker: str, mime: str, audio_as_url: bool) -> dict[str, Any]:
+    if kind == "audio" and not audio_as_url:
+        sound = {"data": marker, "format": "wav" if mime == "audio/wav" else "mp3"}
+        return {"type": "input_audio", "input_audio": sound}
+    return {"type": f"{kind}_url", f"{kind}_url": {"url": marker}}
 
 
 def request_hash(

@@ -85,7 +85,7 @@ def _note(task: Mapping[str, Any]) -> str:
 
 def dry_run_table(runs: Sequence[TaskRun], volumes: Mapping[str, Any], spec: RunSpec) -> str:
     """Return what a run would send: rows, requests, images, and their bytes as they lie on disk."""
-    header = ("task", "rows", "requests", "images", "image bytes", "first requests in full")
+    header = ("task", "rows", "requests", "images", "media bytes", "first requests in full")
     rows = []
     for run in runs:
         volume = volumes.get(run.name)
@@ -99,6 +99,9 @@ def dry_run_table(runs: Sequence[TaskRun], volumes: Mapping[str, Any], spec: Run
         )
     notes = [f"{run.name}: {note}" for run in runs if (note := _size_note(run))]
     for run in runs:
+        volume = volumes.get(run.name)
+        if volume is not None and (volume.videos or volume.audios):
+            notes.append(f"{run.name}: {volume.videos} videos and {volume.audios} sounds among them")
         if run.panel is not None and run.status != "failed":
             judges = run.panel.config.judges
             calls = (run.rows - len(run.bad_rows)) * run.num_infers * len(judges)

@@ -37,6 +37,8 @@ class Prediction:
     settings: str | None = None
     """Digest of model, sampling and system prompt: what a run's answers have in common."""
     inference: int = 0
+    frame_times: list[list[float]] = field(default_factory=list)
+    """When the frames that were shown of each video stand in it, in seconds from its first."""
     model: str | None = None
     """The model name that the endpoint reported."""
     refused: bool = False
@@ -71,6 +73,8 @@ class Prediction:
             record["settings"] = self.settings
         if self.inference:
             record["inference"] = self.inference
+        if self.frame_times:
+            record["frame_times"] = self.frame_times
         if self.model:
             record["model"] = self.model
         if self.refused:

@@ -482,11 +482,11 @@ def test_a_mistyped_key_is_warned_of_with_the_nearest_known_name(
 
 
 def test_a_foreign_key_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    _load(launch_model=True)
-    assert caplog.messages == ["--cfg: nothing reads `launch_model`."]
+    _load(warm_up=True)
+    assert caplog.messages == ["--cfg: nothing reads `warm_up`."]
 
 
-@pytest.mark.parametrize("key", ["use_cache", "chat_name", "max_num_frames", "model_path", "server_port"])
+@pytest.mark.parametrize("key", ["use_cache", "chat_name", "model_path", "server_port"])
 def test_a_known_key_without_effect_is_said_to_have_none_unless_it_asks_for_nothing(
     caplog: pytest.LogCaptureFixture, key: str
 ) -> None:

@@ -75,21 +75,23 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_without_limits_the_files_own_bytes_are_sent_under_their_true_type(picture: Path) -> None:
     mislabelled = picture.rename(picture.with_name("1.jpg"))
     builder = _builder()
-    request, media_types = builder.encode(builder.read(Sample("1", "q?", (mislabelled,))), 0)
+    encoded = builder.encode(builder.read(Sample("1", "q?", (mislabelled,))), 0)
+    request, media_types = encoded.request, list(encoded.media_types)
     assert request.encoded == (mislabelled.read_bytes(),)
     assert media_types == ["image/png"]
 
 
 def test_limits_of_the_model_config_are_applied(picture: Path) -> None:
     builder = _builder(max_long_side=10)
-    request, _ = builder.encode(builder.read(Sample("1", "q?", (picture,))), 0)
+    request = builder.encode(builder.read(Sample("1", "q?", (picture,))), 0).request
     assert Image.open(io.BytesIO(request.encoded[0])).size == (10, 5)
 
 
 def test_a_request_carries_what_was_asked_for(picture: Path) -> None:
     builder = _builder(temperature=0.5, system_prompt="Be brief.")
     question = builder.read(Sample("7", "q?", (picture, picture)))
-    request, media_types = builder.encode(question, 3)
+    encoded = builder.encode(question, 3)
+    request, media_types = encoded.request, list(encoded.media_types)
     assert (request.question_id, request.inference) == ("7", 3)
     assert request.messages == build_messages(question.sample, "Be brief.")
     assert request.sampling == {"temperature": 0.5}

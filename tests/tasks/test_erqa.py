@@ -23,6 +23,11 @@ from flagharness.prompt import split_marks
 
 FOLDER = Path(__file__).parents[2] / "tasks" / "erqa"
 
+
+def _split(text: str, images: int) -> list[str | int]:
+    return [piece if isinstance(piece, str) else piece[1] for piece in split_marks(text, {"image": images})]
+
+
 Processed = Callable[..., list[dict[str, Any]]]
 
 
@@ -104,12 +109,12 @@ def hub_row(name: str, pictures: list[bytes], text: str, indices: list[int], ans
 def test_a_picture_stands_at_its_offset(
     task: ModuleType, text: str, offsets: list[int], shown: list[str | int]
 ) -> None:
-    assert split_marks(task.with_marks(text, offsets, 2), 2) == shown
+    assert _split(task.with_marks(text, offsets, 2), 2) == shown
 
 
 def test_one_picture_at_an_offset_and_one_at_the_start(task: ModuleType) -> None:
-    assert split_marks(task.with_marks("ab", [1], 1), 1) == ["a", 0, "b"]
-    assert split_marks(task.with_marks("ab", [0], 1), 1) == [0, "ab"]
+    assert _split(task.with_marks("ab", [1], 1), 1) == ["a", 0, "b"]
+    assert _split(task.with_marks("ab", [0], 1), 1) == [0, "ab"]
 
 
 @given(
@@ -122,7 +127,7 @@ def test_text_and_pictures_are_all_there_each_at_its_place(text: str, offsets: l
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    shown = split_marks(module.with_marks(text, offsets, len(offsets)), len(offsets))
+    shown = _split(module.with_marks(text, offsets, len(offsets)), len(offsets))
     assert "".join(piece for piece in shown if isinstance(piece, str)) == text
     assert sorted(piece for piece in shown if isinstance(piece, int)) == list(range(len(offsets)))
     for place, piece in enumerate(shown):

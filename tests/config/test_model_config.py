@@ -496,6 +496,31 @@ def test_a_known_key_without_effect_is_said_to_have_none_unless_it_asks_for_noth
     assert caplog.messages == [f"--cfg: `{key}` has no effect in this version."]
 
 
+def test_how_videos_and_sounds_are_sent() -> None:
+    config = _load()
+    assert (config.max_num_frames, config.fps, config.frame_times) == (None, None, False)
+    assert (config.video_mode, config.audio_mode) == ("frames", "input_audio")
+    config = _load(max_num_frames=8, fps=0.5, video_mode="file", audio_mode="audio_url", frame_times=True)
+    assert (config.max_num_frames, config.fps, config.frame_times) == (8, 0.5, True)
+    assert (config.video_mode, config.audio_mode) == ("file", "audio_url")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("max_num_frames", 0),
+        ("max_num_frames", 1.5),
+        ("fps", 0),
+        ("fps", "2"),
+        ("video_mode", "url"),
+        ("audio_mode", True),
+        ("frame_times", "yes"),
+    ],
+)
+def test_what_no_video_or_sound_can_be_sent_by_is_refused(key: str, value: Any) -> None:
+    assert f"`{key}`" in _refusal(**{key: value})
+
+
 # --- where a config comes from --------------------------------------------------------------------------------
 
 

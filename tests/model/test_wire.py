@@ -204,3 +204,25 @@ def test_a_request_gives_its_images_in_order_and_its_user_text() -> None:
     request = Request("1", 0, messages, (b"one", b"video", b"two"), {})
     assert request.images == [b"one", b"two"]
     assert request.text == "first <video 1><image 2>second"
+
+
+def test_every_kind_has_a_part_of_its_own() -> None:
+    parts = (
+        Media(Path("v.mp4"), "video"),
+        "in",
+        Media(Path("a.wav"), "audio"),
+        Media(Path("a.mp3"), "audio"),
+        _image(),
+    )
+    encoded = [("video/mp4", b"v"), ("audio/wav", b"w"), ("audio/mpeg", b"m"), ("image/png", b"i")]
+    body = json.loads(chat_body("m", [Message("user", parts)], encoded, {}, False))
+    assert body["messages"][0]["content"] == [
+        {"type": "video_url", "video_url": {"url": "data:video/mp4;base64,dg=="}},
+        {"type": "text", "text": "in"},
+        {"type": "input_audio", "input_audio": {"data": "dw==", "format": "wav"}},
+        {"type": "input_audio", "input_audio": {"data": "bQ==", "format": "mp3"}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aQ=="}},
+    ]
+    body = json.loads(chat_body("m", [Message("user", parts)], encoded, {}, False, audio_as_url=True))
+    assert [part["type"] for part in body["messages"][0]["content"]][2:4] == ["audio_url", "audio_url"]
+    assert body["messages"][0]["content"][3]["audio_url"]["url"] == "data:audio/mpeg;base64,bQ=="

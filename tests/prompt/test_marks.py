@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagharness.errors import DataError
-from flagharness.prompt import split_marks
+from flagharness.prompt import Place, split_marks
 
 
 def _split(text: str, num_images: int) -> list[str | int]:
@@ -98,3 +98,38 @@ def test_no_picture_and_no_text_is_lost(parts: list[str | int], num_images: int)
     assert sent == unnamed + named
     assert pieces[: len(unnamed)] == unnamed
     assert all(not re.search(r"<image\s*\d+>", piece) for piece in pieces if isinstance(piece, str))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "expected"),
+    [
+        ("q?", {"video": 1}, [("video", 0), "q?"]),
+        ("q?", {"audio": 1, "video": 1, "image": 1}, [("image", 0), ("video", 0), ("audio", 0), "q?"]),
+        ("<video 2> or <video 1>?", {"video": 2}, [("video", 1), " or ", ("video", 0), "?"]),
+        ("<video> then <audio>", {"video": 1, "audio": 1}, [("video", 0), " then ", ("audio", 0)]),
+        # each kind counts for itself: bare marks of one beside numbered marks of another
+        ("<image><video 1><image>", {"image": 2, "video": 1}, [("image", 0), ("video", 0), ("image", 1)]),
+        ("<audio1> is <audio 1>", {"audio": 1}, [("audio", 0), " is ", ("audio", 0)]),
+        ("What is <video> in HTML?", {"image": 1}, [("image", 0), "What is <video> in HTML?"]),
+    ],
+)
+def test_videos_and_sounds_have_marks_of_their_own(
+    text: str, numbers: dict[str, int], expected: list[str | Place]
+) -> None:
+    assert split_marks(text, numbers) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "message"),
+    [
+        ("<video 1>?", {}, "the mark <video 1>, but the sample has 0 video"),
+        ("<audio 2>?", {"audio": 1, "image": 2}, "the mark <audio 2>, but the sample has 1 audio"),
+        ("<video> <video>", {"video": 1}, "the mark <video> number 2, but the sample has 1 video"),
+        ("<video> <video 1>", {"video": 2}, "both <video> and numbered video marks"),
+    ],
+)
+def test_a_mark_without_its_video_or_sound_is_an_error(
+    text: str, numbers: dict[str, int], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        split_marks(text, numbers)

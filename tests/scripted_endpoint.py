@@ -41,6 +41,16 @@ class Call:
         return "".join(part["text"] for part in self.parts if part["type"] == "text")
 
     @property
+    def is_probe(self) -> bool:
+        """Whether this is what a judge is asked once before a run."""
+        return "capital of France" in self.text
+
+    @property
+    def question_number(self) -> int:
+        """The N of the first "Question N:" in what a judge is asked."""
+        return int(self.text.partition("Question ")[2].partition(":")[0])
+
+    @property
     def asked(self) -> int:
         """The first number in the text: which row this is, in the rows that `make_task` makes up."""
         found = re.search(r"\d+", self.text)

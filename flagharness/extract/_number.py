@@ -90,13 +90,7 @@ def extract_number(text: str, *, answer_tag: str = "answer") -> Extraction[float
         return Extraction(None, "no_response")
     plain = _TIMES.sub("×", part.text.replace("–", "-").replace("-$", "$-"))  # else a mark of emphasis
     part = Part(fold(plain), part.start)
-    marked = (
-        ("answer_tag", tagged(part, answer_tag)),
-        ("boxed", boxed(part)),
-        ("json", json_field(part)),
-        ("cue", _after_cue(part)),
-    )
-    for rule, content in marked:
+    for rule, content in _marked(part, answer_tag):
         found = _first_number(content, rule) if content is not None else None
         if found is None and content is not None and rule in ("answer_tag", "boxed"):
             found = _number_word(content, rule)
@@ -126,18 +120,22 @@ def extract_numbers(text: str, *, answer_tag: str = "answer") -> Extraction[tupl
     if not part.text:
         return Extraction(None, "no_response")
     part = Part(fold(part.text), part.start)
-    for rule, content in (
-        ("answer_tag", tagged(part, answer_tag)),
-        ("boxed", boxed(part)),
-        ("json", json_field(part)),
-        ("cue", _after_cue(part)),
-        ("whole_reply", part),
-    ):
+    for rule, content in (*_marked(part, answer_tag), ("whole_reply", part)):
         found = tuple(number.value for number in _numbers(content, rule)) if content is not None else ()
         if content is not None and found:
             values = tuple(value for value in found if value is not None)
             return Extraction(values, rule, content.span(0, len(content.text)))
     return Extraction(None, "unparsed")
+
+
+def _marked(part: Part, answer_tag: str) -> tuple[tuple[str, Part | None], ...]:
+    """Return what a reply marks as its answer, by rule, in the order in which it counts."""
+    return (
+        ("answer_tag", tagged(part, answer_tag)),
+        ("boxed", boxed(part)),
+        ("json", json_field(part)),
+        ("cue", _after_cue(part)),
+    )
 
 
 def _after_cue(part: Part) -> Part | None:

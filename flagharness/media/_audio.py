@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
-from flagharness.media._sniff import SNIFF_BYTES, sniff
+from flagharness.media._file import check_file
+from flagharness.media._sniff import MediaType
 
 AUDIO_TYPES = ("audio/wav", "audio/mpeg")
 """What an ``input_audio`` part can hold."""
@@ -16,20 +18,10 @@ def check_audio(path: Path) -> str | None:
     Returns:
         None, or what is wrong as the second half of a sentence that the path begins.
     """
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(SNIFF_BYTES)
-    except FileNotFoundError:
-        return "does not exist"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
-    if not head:
-        return "is empty (0 bytes)"
-    found = sniff(head)
-    if found is None:
-        return f"is not a sound (begins with {head[:16]!r})"
-    if found.kind != "audio":
-        return f"is a {found.kind} file ({found.mime}), not a sound"
-    if found.mime not in AUDIO_TYPES:
-        return f"is {found.mime}; endpoints take WAV and MP3: convert it"
+    return check_file(path, "audio", _problem)
+
+
+def _problem(stream: IO[bytes], head: bytes, media_type: MediaType) -> str | None:
+    if media_type.mime not in AUDIO_TYPES:
+        return f"is {media_type.mime}; endpoints take WAV and MP3: convert it"
     return None

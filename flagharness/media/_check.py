@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import IO
 
 from flagharness.errors import DataError
-from flagharness.media._sniff import SNIFF_BYTES, MediaType, sniff
+from flagharness.media._file import check_file
+from flagharness.media._sniff import MediaType
 
 _PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
 _END_MARKS = {
@@ -26,33 +26,15 @@ def check_image(path: Path) -> str | None:
 
     Returns:
         None, or what is wrong as the second half of a sentence that the path begins, for example
-        "does not exist", "is empty (0 bytes)", "is not an image (begins with b'<html>')",
-        "is a video (video/mp4), not an image", "cannot be used: cannot decode image/jpeg: ...".
+        "does not exist", "is not an image (begins with b'<html>')", "cannot be used: cannot decode image/jpeg: ...".
     """
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return "is not a regular file"
-        if status.st_size == 0:
-            return "is empty (0 bytes)"
-        with path.open("rb") as stream:
-            return _problem(stream, status.st_size)
-    except FileNotFoundError:
-        return "does not exist"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
+    return check_file(path, "image", _problem)
 
 
-def _problem(stream: IO[bytes], size: int) -> str | None:
+def _problem(stream: IO[bytes], head: bytes, media_type: MediaType) -> str | None:
     from flagharness.media._decoding import decode, open_image
 
-    head = stream.read(SNIFF_BYTES)
-    media_type = sniff(head)
-    if media_type is None:
-        return f"is not an image (begins with {head[:16]!r})"
-    if media_type.kind != "image":
-        return f"is a {media_type.kind} file ({media_type.mime}), not an image"
-    has_end = _has_end(stream, size, head, media_type)
+    has_end = _has_end(stream, head, media_type)
     stream.seek(0)
     try:
         image = open_image(stream, media_type)
@@ -64,8 +46,9 @@ def _problem(stream: IO[bytes], size: int) -> str | None:
     return None
 
 
-def _has_end(stream: IO[bytes], size: int, head: bytes, media_type: MediaType) -> bool:
+def _has_end(stream: IO[bytes], head: bytes, media_type: MediaType) -> bool:
     """Whether the file visibly runs to its end. False only means that this look cannot tell."""
+    size = stream.seek(0, os.SEEK_END)
     if media_type.mime == "image/webp":
         return int.from_bytes(head[4:8], "little") + 8 <= size
     mark = _END_MARKS.get(media_type.mime)

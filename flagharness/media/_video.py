@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from flagharness.errors import ConfigError, DataError
 from flagharness.media._encode import EncodedImage
+from flagharness.media._file import check_file
 from flagharness.media._limits import ImageLimits
-from flagharness.media._sniff import SNIFF_BYTES, sniff
 
 DEFAULT_FRAMES = 16
 _CLIPS_IN_MEMORY = 8
@@ -94,22 +94,10 @@ def check_video(path: Path, *, frames: bool) -> str | None:
     Returns:
         None, or what is wrong as the second half of a sentence that the path begins.
     """
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(SNIFF_BYTES)
-    except FileNotFoundError:
-        return "does not exist"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
-    if not head:
-        return "is empty (0 bytes)"
-    found = sniff(head)
-    if found is None:
-        return f"is not a video (begins with {head[:16]!r})"
-    if found.kind != "video":
-        return f"is a {found.kind} file ({found.mime}), not a video"
-    if not frames:
-        return None
+    return check_file(path, "video", lambda *_: _decoding_problem(path) if frames else None)
+
+
+def _decoding_problem(path: Path) -> str | None:
     try:
         with _opened(path) as (container, stream):
             next(container.decode(stream))

@@ -12,7 +12,6 @@ import pytest
 CASES = json.loads(
     (Path(__file__).parents[1] / "data" / "hard_cases" / "judge.json").read_text(encoding="utf-8")
 )
-PROBE = "capital of France"
 READABLE = {"judge_vdr": "correct: yes", "binary": "verdict: correct"}
 
 
@@ -33,7 +32,7 @@ def test_a_reply_and_what_it_counts_as(
     row = {"question_id": 0, "question": "Where?", "question_type": "open", "answer": "Paris"}
     task = make_task([row], evaluator={"type": "JudgedEvaluator", "judge": family})
     endpoint.script = lambda call: "In Rome."
-    judge_endpoint.script = lambda call: READABLE[family] if PROBE in call.text else reply
+    judge_endpoint.script = lambda call: READABLE[family] if call.is_probe else reply
     ran = run_here(
         "--tasks", task.config, "--cfg", make_model(), "--output-dir", out, "--judge", make_judge()
     )

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-PROBE = "capital of France"
-
 
 @pytest.fixture
 def run(
@@ -34,9 +32,9 @@ def run(
 
     def says(right: range) -> Callable[[Any], str]:
         def say(call: Any) -> str:
-            if PROBE in call.text:
+            if call.is_probe:
                 return "correct: yes"
-            number = int(call.text.partition("Question ")[2].partition(":")[0])
+            number = call.question_number
             return "hm" if number == 9 else f"correct: {'yes' if number in right else 'no'}"
 
         return say

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 JUDGED = {"type": "JudgedEvaluator", "judge": "judge_vdr", "allowed": ["judge_rs", "hle"]}
-PROBE = "capital of France"
 
 
 def row(number: int, **other: Any) -> dict[str, Any]:
@@ -21,7 +20,7 @@ def row(number: int, **other: Any) -> dict[str, Any]:
 
 def number_of(call: Any) -> int:
     """Return the row that a judge is asked about; -1 for the question before the run."""
-    return -1 if PROBE in call.text else int(call.text.partition("Question ")[2].partition(":")[0])
+    return -1 if call.is_probe else call.question_number
 
 
 @pytest.fixture
@@ -242,7 +241,7 @@ def test_an_answer_cannot_pose_as_a_verdict(judged: Any, endpoint: Any, judge_en
     endpoint.script = lambda call: injected
     # This judge repeats what it was shown, as some do, before it decides.
     judge_endpoint.script = lambda call: (
-        f"He says: {call.text[:200]!r}\ncorrect: " + ("yes" if PROBE in call.text else "no")
+        f"He says: {call.text[:200]!r}\ncorrect: " + ("yes" if call.is_probe else "no")
     )
     assert judged.run().returncode == 0
     assert judged.files.result["accuracy"] == 0.0

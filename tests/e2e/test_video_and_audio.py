@@ -166,7 +166,7 @@ def test_bad_files_are_all_told_before_anything_is_asked(ask: Callable[..., Any]
     for said in (
         "row 1 (question_id '0'): ",
         "gone.mp4: does not exist",
-        "a.wav: is a audio file (audio/wav), not a video",
+        "a.wav: is a sound file (audio/wav), not a video",
         "clip.mp4: is a video file (video/mp4), not a sound",
         "the text has the mark <video 2>, but the sample has 1 video(s)",
         "the text has the mark <audio 1>, but the sample has 0 audio(s)",

@@ -154,7 +154,7 @@ def test_the_same_question_about_one_clip_decodes_it_once(write_clip: Callable[.
         (None, "does not exist"),
         (b"", "is empty (0 bytes)"),
         (b"<html>sorry</html>", "is not a video (begins with b'<html>sorry</htm')"),
-        (b"\x89PNG\r\n\x1a\n....", "is a image file (image/png), not a video"),
+        (b"\x89PNG\r\n\x1a\n....", "is an image file (image/png), not a video"),
         (BUNNY.read_bytes()[:9_000], "cannot be decoded"),
     ],
 )

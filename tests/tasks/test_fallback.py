@@ -12,7 +12,6 @@ from flagharness.config import find_task_config, load_task_config
 from flagharness.errors import ConfigError
 from flagharness.evaluator import BaseEvaluator
 
-PROBE = "capital of France"
 UNREAD = "Whatever stands nearest to the door, I would say."
 
 
@@ -38,7 +37,7 @@ def test_only_what_no_rule_can_read_goes_to_the_judge(
     replies = {2: "B", 3: "none"}
 
     def judge(call: Any) -> Any:
-        if PROBE in call.text:
+        if call.is_probe:
             return "A"
         number = int(call.text.partition("cup ")[2].partition("?")[0])
         return replies[number] if number in replies else judge_endpoint.fails(500)
@@ -57,7 +56,7 @@ def test_only_what_no_rule_can_read_goes_to_the_judge(
     )
     assert result["judge_statuses"]["skipped_rule"] == 2
     assert (run.files.counts["parse_failures"], run.files.counts["judge_failures"]) == (1, 1)
-    asked = [call for call in judge_endpoint.calls if PROBE not in call.text]
+    asked = [call for call in judge_endpoint.calls if not call.is_probe]
     assert {call.text.partition("cup ")[2][0] for call in asked} == {"2", "3", "4"}
     assert "A. red\nB. blue" in asked[0].text
     assert [row["extraction"] and row["extraction"]["rule"] for row in run.files.evaluated][2:] == [

@@ -10,8 +10,6 @@ import pytest
 
 from flagharness.config import find_task_config, load_task_config
 
-PROBE = "capital of France"
-
 
 @pytest.fixture
 def embspatial(write_tsv: Callable[..., Path], png: Callable[..., bytes]) -> Path:
@@ -62,7 +60,7 @@ def test_with_a_judge_its_grade_decides_and_a_gap_stays_open(
     replies = {0: "A\tB", 1: "B\tA", 2: "C\tN/A"}
 
     def judge(call: Any) -> Any:
-        if PROBE in call.text:
+        if call.is_probe:
             return "A\tParis"
         number = int(call.text.partition("lamp ")[2].partition("?")[0])
         return replies[number] if number in replies else judge_endpoint.fails(500)
@@ -99,7 +97,7 @@ def test_numbers_count_by_what_was_extracted_and_changes_of_view_by_rule(
     ]
     table = [{"index": n, "image": png(n), **row} for n, row in enumerate(rows)]
     judge_endpoint.script = lambda call: (
-        "A\tParis" if PROBE in call.text else "B\t2.4 m" if "How deep" in call.text else "A\tB"
+        "A\tParis" if call.is_probe else "B\t2.4 m" if "How deep" in call.text else "A\tB"
     )
     run = run_benchmark(
         "spar_bench",

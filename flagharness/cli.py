@@ -330,6 +330,7 @@ def _judge_audit(arguments: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="the same as JSON")
     options = parser.parse_args(arguments)
 
+    _set_up_logging(debug=False, quiet=False)
     from flagharness.report import audit_judges, audit_table
 
     audits = audit_judges(options.run_dir, options.labels, options.task, options.judge)

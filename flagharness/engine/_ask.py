@@ -19,7 +19,7 @@ from flagharness.engine._requests import Question
 from flagharness.engine._spec import EXIT_INTERRUPTED, TaskRun
 from flagharness.errors import FOREIGN_FAILURES, DataError
 from flagharness.evaluator import PARSE_FAILURES
-from flagharness.model import Asked, Client, Fault, Response, after, answered, failed, scrubbed
+from flagharness.model import Asked, Client, Fault, Response, after, answered, explained, failed
 from flagharness.run import Location, Prediction
 
 logger = logging.getLogger(__name__)
@@ -281,17 +281,15 @@ class Asker:
             await self._loop.run_in_executor(self._scorer, self._on_task_done, run)
 
     def _count_failure(self, run: TaskRun, fault: Fault) -> None:
-        message = scrubbed(fault.message, self._model.secrets)
-        status = f"HTTP {fault.http_status}: " if fault.http_status else ""
-        run.last_failure = f"{status}{message}"
+        run.last_failure = explained(fault, self._model.secrets)
         if fault.kind in ROW_FAULTS and not fault.fatal and self._ever_answered:
             return
         self._failures_in_a_row += 1
         if fault.fatal and not self._answered_now:
-            self._stop_because(f"every request would fail like the first: {status}{message}")
+            self._stop_because(f"every request would fail like the first: {run.last_failure}")
         elif self._failures_in_a_row >= STOP_AFTER_FAILURES:
             self._stop_because(
-                f"{self._failures_in_a_row} requests failed in a row, the last with {status}{message}"
+                f"{self._failures_in_a_row} requests failed in a row, the last with {run.last_failure}"
             )
 
     def _stop_because(self, reason: str) -> None:

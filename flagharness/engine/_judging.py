@@ -13,7 +13,7 @@ from flagharness.engine._progress import Progress
 from flagharness.engine._spec import TaskRun
 from flagharness.errors import FOREIGN_FAILURES, ConfigError
 from flagharness.judge import FAMILIES, JudgeQuestion, Panel
-from flagharness.model import EndpointClient, Fault, scrubbed
+from flagharness.model import EndpointClient, Fault, explained
 from flagharness.run import Prediction
 
 logger = logging.getLogger(__name__)
@@ -202,14 +202,14 @@ class JudgePool:
         raise asyncio.CancelledError
 
     def _note(self, seat: _Seat, job: _Job, fault: Fault | None) -> None:
-        said = "answered" if fault is None else explain(fault, seat.judge)
+        said = "answered" if fault is None else explained(fault, seat.judge.model.secrets)
         logger.debug("%s %s: judge %s: %s", job.run.name, job.question_id, seat.judge.id, said)
         if fault is None:
             seat.failures_in_a_row = 0
             return
         seat.failures_in_a_row += 1
         if fault.fatal or seat.failures_in_a_row >= STOP_AFTER_FAILURES:
-            self._stop_seat(seat, explain(fault, seat.judge))
+            self._stop_seat(seat, explained(fault, seat.judge.model.secrets))
 
     def _stop_seat(self, seat: _Seat, why: str) -> None:
         if seat.stopped is None:
@@ -266,7 +266,7 @@ async def _probe(panel: Panel, judge: JudgeModel, *, read: bool) -> str | None:
         try:
             record = await panel.probe(judge, client)
         except Fault as fault:
-            return f"{about} does not answer: {explain(fault, judge)}"
+            return f"{about} does not answer: {explained(fault, judge.model.secrets)}"
     if read and not record.ok:
         why = (record.error or {}).get("message")
         return (
@@ -275,13 +275,6 @@ async def _probe(panel: Panel, judge: JudgeModel, *, read: bool) -> str | None:
         )
     logger.info("%s answers as %s.", about, record.model or "an unnamed model")
     return None
-
-
-def explain(fault: Fault, judge: JudgeModel) -> str:
-    """Return why a judge call failed, without any secret."""
-    message = scrubbed(fault.message, judge.model.secrets)
-    told = not fault.http_status or message.startswith(f"HTTP {fault.http_status}")
-    return message if told else f"HTTP {fault.http_status}: {message}"
 
 
 async def _wait(fault: Fault, seconds: float) -> None:

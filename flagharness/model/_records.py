@@ -105,6 +105,13 @@ def scrubbed(text: str, secrets: Sequence[str]) -> str:
     return text
 
 
+def explained(fault: Fault, secrets: Sequence[str]) -> str:
+    """Return why an attempt failed, its HTTP status first, without any secret."""
+    message, status = scrubbed(fault.message, secrets), f"HTTP {fault.http_status}"
+    told = not fault.http_status or message.startswith(status)
+    return message if told else f"{status}: {message}"
+
+
 def _number(usage: Any, key: str) -> int:
     count = (usage or {}).get(key)
     return count if isinstance(count, int) else 0

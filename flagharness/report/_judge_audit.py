@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from flagharness.errors import DataError, did_you_mean, listing
 from flagharness.judge import GRADES
 from flagharness.metric import agreement, cohen_kappa
 from flagharness.report._table import align
+
+logger = logging.getLogger(__name__)
 
 GRADE_WORDS = {
     **{grade: grade for grade in GRADES},
@@ -118,9 +121,16 @@ def audit_judges(
             f"{run_dir}: {', '.join(sorted(tasks))} were judged, and the labels do not say which task they are "
             f"for. Give --task, or a column `task`."
         )
-    audits = [audit for name, file in files for audit in _audit(name, file, labels)]
+    used: set[Key] = set()
+    audits = [audit for name, file in files for audit in _audit(name, file, labels, used)]
     if not audits:
         raise DataError(f"{labels_file}: none of its ids is that of a judged answer in {run_dir}.")
+    idle = [key[1] for key in labels if key not in used and (task is None or key[0] in ("", task))]
+    if idle:
+        logger.warning(
+            "%s: %d of %d labels are for no judged answer of %s and count nowhere: %s%s",
+            labels_file, len(idle), len(labels), run_dir, ", ".join(idle[:20]), _more(idle, 20),
+        )  # fmt: skip
     raters = {audit.rater for audit in audits}
     if judge is not None and judge not in raters:
         near = did_you_mean(judge, raters)
@@ -172,7 +182,10 @@ def _label(row: Mapping[str, Any]) -> tuple[Key, str]:
     grade = GRADE_WORDS.get(str(row["verdict"]).strip().lower())
     if grade is None:
         raise ValueError(f"verdict {row['verdict']!r} is none of {', '.join(GRADES)}")
-    return (str(row.get("task") or ""), str(row["question_id"]), int(row.get("inference") or 0)), grade
+    inference = str(row.get("inference") or 0).strip()
+    if not inference.isdecimal():
+        raise ValueError(f"inference {row['inference']!r} is no number of an answer (0, 1, ...)")
+    return (str(row.get("task") or ""), str(row["question_id"]), int(inference)), grade
 
 
 def _evaluated_files(run_dir: Path, task: str | None) -> list[tuple[str, Path]]:
@@ -199,16 +212,19 @@ def _is_judged(file: Path) -> bool:
     return any(row.get("judge") for row in read_json_rows(file))
 
 
-def _audit(task: str, file: Path, labels: Mapping[Key, str]) -> list[Audit]:
+def _audit(task: str, file: Path, labels: Mapping[Key, str], used: set[Key]) -> list[Audit]:
+    """Return the audits of one evaluated file, and add the keys of the labels that were compared to ``used``."""
     tables: dict[str, Counter[tuple[str, str]]] = {}
     differing: dict[str, list[str]] = {}
     for row in read_json_rows(file):
         blocks = row.get("judge") or []
         for inference, block in enumerate(blocks if isinstance(blocks, list) else [blocks]):
             answer = str(row["question_id"]), inference
-            human = labels.get((task, *answer), labels.get(("", *answer)))
-            if human is None:
+            key = next((key for key in ((task, *answer), ("", *answer)) if key in labels), None)
+            if key is None:
                 continue
+            used.add(key)
+            human = labels[key]
             for rater, grade in _verdicts(block):
                 tables.setdefault(rater, Counter())[human, grade] += 1
                 if grade not in (human, NO_VERDICT):

@@ -130,7 +130,11 @@ def test_labels_may_be_written_in_several_ways(run: Any, labels: str, file: str)
         ("question_id,verdict\n1,maybe\n", [], "row 1: verdict 'maybe' is none of correct, incorrect"),
         ("question_id,verdit\n1,yes\n", [], "row 1: no `verdict`. Did you mean 'verdit'?"),
         ("question_id,verdict\n1,yes\n1,no\n", [], "row 2: question_id '1' has another label"),
-        ("question_id,verdict,inference\n1,yes,first\n", [], "row 1: invalid literal"),
+        (
+            "question_id,verdict,inference\n1,yes,first\n",
+            [],
+            "row 1: inference 'first' is no number of an answer",
+        ),
         ("question_id,verdict\n77,yes\n", [], "none of its ids is that of a judged answer"),
         (LABELS, ["--judge", "gpt-4"], "no judge 'gpt-4'"),
         (LABELS, ["--task", "toi"], "no task 'toi' was scored there. Did you mean 'toy'?"),
@@ -141,6 +145,14 @@ def test_what_cannot_be_compared_is_told(run: Any, labels: str, options: list[st
     assert ran.returncode == 2
     assert said in ran.stderr
     assert ran.stdout == ""
+
+
+def test_labels_that_no_answer_has_are_told(run: Any) -> None:
+    ran = run.audit("question_id,verdict,task\n1,yes,\n77,no,\n2,yes,tyo\n", "--json")
+    (judge,) = json.loads(ran.stdout)
+    assert (ran.returncode, judge["labelled"]) == (0, 1)
+    assert "2 of 3 labels are for no judged answer of" in ran.stderr
+    assert "count nowhere: 77, 2" in ran.stderr
 
 
 def test_a_run_without_verdicts_is_told(run_here: Callable[..., Any], tmp_path: Path) -> None:

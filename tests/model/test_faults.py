@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagharness.model import Fault
+from flagharness.model import Fault, explained
 from flagharness.model._faults import fault_of_status, may_retry, parse_retry_after, wait_before_retry
 
 _URL = "http://h/v1/chat/completions"
@@ -219,3 +219,17 @@ def test_a_record_of_an_attempt_holds_what_is_known() -> None:
     full = Fault("empty_response", "x", http_status=200, partial="thought", usage={"total_tokens": 1})
     assert full.record(0)["partial"] == "thought"
     assert full.record(0)["usage"] == {"total_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "said"),
+    [
+        ("busy, key sk-1", 503, "HTTP 503: busy, key ***"),
+        ("HTTP 200 without content", 200, "HTTP 200 without content"),
+        ("nobody listens", None, "nobody listens"),
+    ],
+)
+def test_why_an_attempt_failed_names_its_status_once_and_no_secret(
+    message: str, status: int | None, said: str
+) -> None:
+    assert explained(Fault("server_error", message, http_status=status), ["sk-1"]) == said

@@ -14,7 +14,7 @@ from flagharness.data._benchmark_manifest import (
 )
 from flagharness.data._benchmark_rows import process_manifest
 from flagharness.data._box_table import image_size, process_box_table
-from flagharness.data._cells import decrypt, sample_positions, short_answer_row, texts_of, verl_row
+from flagharness.data._cells import decrypt, sample_positions, short_answer_row, text_of, texts_of, verl_row
 from flagharness.data._coco_file import CocoFile, read_coco
 from flagharness.data._dataset import VideoDataset, VqaBaseDataset
 from flagharness.data._download import Download, download_media, read_dropped, write_dropped
@@ -77,6 +77,7 @@ __all__ = [
     "short_answer_row",
     "split_folder",
     "store_images",
+    "text_of",
     "texts_of",
     "verl_row",
     "write_annotations",

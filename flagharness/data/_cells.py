@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -39,26 +40,43 @@ def decrypt(cell: str, passphrase: str) -> str:
         raise ValueError(f"cannot be decrypted, is the pass phrase right? {error}") from None
 
 
+def text_of(cell: Any, what: str) -> str:
+    """Return the text of a cell that holds one text or number; "" where it holds nothing.
+
+    Args:
+        what: What the cell is, for the error.
+
+    Raises:
+        ValueError: It holds something else, such as a list.
+
+    Example:
+        >>> text_of("Rome", "the answer"), text_of(7, "the answer"), text_of(float("nan"), "the answer")
+        ('Rome', '7', '')
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if not isinstance(cell, (str, int, float)):
+        raise ValueError(f"{what} is no text but {cell!r:.60}")
+    return str(cell)
+
+
 def texts_of(cell: Any) -> list[str]:
     """Return the texts of a cell: a list, a list written as text, a list in a list, or one text. Blank ones are none.
+
+    Raises:
+        ValueError: It holds what is neither a text nor a number, such as a record.
 
     Example:
         >>> texts_of('["NYC", "New York"]'), texts_of([["Paris"]]), texts_of("Rome"), texts_of(None), texts_of(7)
         (['NYC', 'New York'], ['Paris'], ['Rome'], [], ['7'])
     """
-    if cell is None:
-        return []
-    if isinstance(cell, str):
-        listed = parse_list(cell) if cell.lstrip().startswith("[") else None
-        cell = [cell] if listed is None else listed
-    if isinstance(cell, (list, tuple)):
-        return [
-            text
-            for item in cell
-            for text in (texts_of(item) if isinstance(item, (list, tuple)) else [str(item)])
-            if text.strip()
-        ]
-    return [str(cell)]
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        listed = parse_list(cell)
+        cell = cell if listed is None else listed
+    texts = []
+    for item in cell if isinstance(cell, (list, tuple)) else [cell]:
+        texts += texts_of(item) if isinstance(item, (list, tuple)) else [text_of(item, "a value")]
+    return [text for text in texts if text.strip()]
 
 
 def verl_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -98,18 +116,12 @@ def short_answer_row(
         >>> row["answer"], row["answers"], row["answer_mode"], row["source_row"], row["area"]
         ('NYC', ['NYC', 'New York'], 'any', 3, 'news')
     """
-    question = row.get("question")
-    if question is not None and not isinstance(question, (str, int, float)):
-        raise ValueError(f"the question is no text but {question!r:.60}")
-    question = "" if question is None else str(question)
+    question = text_of(row.get("question"), "the question")
     if not question.strip():
         raise ValueError("the question is empty")
     if _BASE64.fullmatch(question.strip()):
         raise ValueError(f"the question is encrypted: {question[:20]}...")
-    odd = [answer for answer in answers if not isinstance(answer, (str, int, float, list, type(None)))]
-    if odd:
-        raise ValueError(f"an answer is no text but {odd[0]!r:.60}")
-    known = [answer if isinstance(answer, list) else str(answer) for answer in answers if answer is not None]
+    known = [answer if isinstance(answer, list) else text_of(answer, "an answer") for answer in answers]
     known = [answer for answer in known if isinstance(answer, list) or answer.strip()]
     if not known:
         raise ValueError("no true answer")

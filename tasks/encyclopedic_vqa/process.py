@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flagharness.data import process_table, short_answer_row
+from flagharness.data import process_table, short_answer_row, text_of
 
 
 def process(cfg: Any) -> None:
@@ -20,7 +20,7 @@ def row_of(row: dict[str, Any]) -> dict[str, Any]:
     """Return the annotation of a row; ``question_original``, which names what is to be recognised, is left out."""
     return short_answer_row(
         row,
-        answers_of(str(row["answer"] or "")),
+        answers_of(text_of(row["answer"], "the answer")),
         sub_task=row.get("question_type"),
         dataset_name=row.get("dataset_name"),
     )

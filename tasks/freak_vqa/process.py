@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flagharness.data import parse_list, process_table
+from flagharness.data import parse_list, process_table, text_of
 
 
 def process(cfg: Any) -> None:
@@ -25,15 +25,16 @@ def row_of(row: dict[str, Any]) -> dict[str, Any] | None:
     is_of_hub = row.get("type") is not None
     if is_of_hub and row["type"] != "fib":
         return None
-    truth = row["ground_truth"] if is_of_hub else row.get("answer") or row.get("ground_truth")
-    truth = "" if truth is None else str(truth)
+    truth = "" if is_of_hub else text_of(row.get("answer"), "the answer")
+    truth = truth or text_of(row.get("ground_truth"), "the answer")
+    question = text_of(row["question"], "the question")
     if not truth.strip():
         raise ValueError("no true answer")
-    if not str(row["question"] or "").strip():
+    if not question.strip():
         raise ValueError("the question is empty")
     return {
         **({"question_id": str(row["id"])} if is_of_hub else {}),
-        "question": row["question"],
+        "question": question,
         "question_type": "open",
         "answer": truth,
         "ground_truth": truth,

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flagharness.data import decrypt, process_table, short_answer_row, texts_of
+from flagharness.data import decrypt, process_table, short_answer_row, text_of, texts_of
 
 PICTURES = "MMBC_images"
 """Where the authors' repository keeps its pictures."""
@@ -44,7 +44,7 @@ def adapt(row: dict[str, Any], clone: Path) -> dict[str, Any]:
 
 def row_of(row: dict[str, Any]) -> dict[str, Any]:
     """Return the annotation of a row; ``judge_question`` is the question without the request around it."""
-    question, answer = str(row["question"] or ""), row["answer"]
+    question, answer = text_of(row["question"], "the question"), row["answer"]
     checklist = texts_of(row.get("checklist"))
     if row.get("is_encrypted"):
         question, answer = decrypt(question, row["canary"]), decrypt(answer, row["canary"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from flagharness.data import process_table, short_answer_row, texts_of
+from flagharness.data import process_table, short_answer_row, text_of, texts_of
 
 _FOR_TOOLS = re.compile(r"\A\s*image_id:\s*\S+\s+(?:Question:\s*)?", re.IGNORECASE)
 
@@ -27,7 +27,7 @@ def adapt(row: dict[str, Any]) -> dict[str, Any]:
 
 def row_of(row: dict[str, Any]) -> dict[str, Any]:
     """Return the annotation of a row; of several answers each alone is right."""
-    question = plain_question(str(row["question"] or ""))
+    question = plain_question(text_of(row["question"], "the question"))
     return short_answer_row(
         {**row, "question": question}, texts_of(row["answer"]), sub_task=row.get("category")
     )

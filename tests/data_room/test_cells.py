@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagharness.data import decrypt, sample_positions, short_answer_row, texts_of, verl_row
+from flagharness.data import decrypt, sample_positions, short_answer_row, text_of, texts_of, verl_row
 from flagharness.errors import ConfigError
 
 
@@ -92,6 +92,8 @@ def test_no_more_can_be_drawn_than_there_is(rows: int, size: int) -> None:
         ("Rome", ["Rome"]),
         (1889, ["1889"]),
         (["a", " ", "b"], ["a", "b"]),
+        (["a", None, float("nan"), 0], ["a", "0"]),
+        (float("nan"), []),
         ([["a"]], ["a"]),
         ('["a", "b"]', ["a", "b"]),
         ("['it''s', 1]", ["its", "1"]),
@@ -101,6 +103,22 @@ def test_no_more_can_be_drawn_than_there_is(rows: int, size: int) -> None:
 )
 def test_the_texts_of_a_cell(cell: Any, texts: list[str]) -> None:
     assert texts_of(cell) == texts
+
+
+@pytest.mark.parametrize("cell", [{"a": 1}, [{"a": 1}], ["a", b"x"]])
+def test_a_record_is_no_text(cell: Any) -> None:
+    with pytest.raises(ValueError, match="a value is no text but"):
+        texts_of(cell)
+
+
+@pytest.mark.parametrize(("cell", "text"), [(None, ""), (0, "0"), (2.5, "2.5"), (" a ", " a ")])
+def test_the_text_of_a_cell(cell: Any, text: str) -> None:
+    assert text_of(cell, "the answer") == text
+
+
+def test_a_list_is_no_single_text() -> None:
+    with pytest.raises(ValueError, match=r"the answer is no text but \['a'\]"):
+        text_of(["a"], "the answer")
 
 
 def row(**cells: Any) -> dict[str, Any]:

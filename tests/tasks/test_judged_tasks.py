@@ -43,6 +43,7 @@ BENCHMARKS: dict[str, tuple[str, int, list[str]]] = {
     "freak_vqa": ("FREAK_VQA", 799, ["freak"]),
 }
 SUBSETS = ("fvqa_300", "infoseek_300", "encyclopedic_vqa_300")
+WITHOUT_SUBSETS = [name for name in BENCHMARKS if name not in SUBSETS]
 SHORT = "Please directly provide a short answer to the question."
 YES = {
     "judge_vdr": "correct: yes\nreasoning: it is stated",
@@ -654,3 +655,25 @@ def test_the_subset_is_drawn_from_the_full_table_and_from_no_other(
         processed(name, write_tsv("short.tsv", rows[:-1]))
     own = processed(name, write_tsv("own.tsv", [{**row, "image": png(1)} for row in rows[:300]]))
     assert [row["source_row"] for row in own] == list(range(300))
+
+
+@pytest.mark.parametrize("name", WITHOUT_SUBSETS)
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"answer": {"a": 1}}, r"no text but \{'a': 1\}"),
+        ({"question": ["Which city?"]}, r"the question is no text but \['Which city\?'\]"),
+    ],
+)
+def test_a_cell_of_another_kind_never_becomes_a_question_or_a_truth(
+    name: str,
+    cells: dict[str, Any],
+    said: str,
+    processed: Callable[..., list[dict[str, Any]]],
+    write_jsonl: Callable[..., Path],
+    png: Callable[..., bytes],
+) -> None:
+    row = {"index": 0, "image": base64.b64encode(png(0)).decode(), "question": "Which?", "answer": "Rome"}
+    source = write_jsonl("x.jsonl", [{**row, **cells}])
+    with pytest.raises(DataError, match=rf"1 rows are not as expected:\n.*row 1 \(index '0'\): .*{said}"):
+        processed(name, source, table=None)
